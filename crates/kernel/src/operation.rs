@@ -1,0 +1,239 @@
+//! One definition of each operation, and the catalog that erases its types once for all doors.
+
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::{Serialize, de::DeserializeOwned};
+use serde_json::{Map, Value};
+
+use crate::{
+    Fault, Kind, Moment,
+    input::parse_input,
+    principal::Call,
+    schema,
+    tx::{Command, Tx, Verdict},
+};
+
+/// The four hints of an MCP tool, all of them always present.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Hints {
+    pub read_only: bool,
+    pub destructive: bool,
+    pub idempotent: bool,
+    pub open_world: bool,
+}
+
+/// The words of an operation. Tool descriptions, OpenAPI, `/docs` and `/llms.txt` are made of these.
+#[derive(Debug, Clone, Copy)]
+pub struct Doc {
+    /// One sentence: what a caller uses it for.
+    pub purpose: &'static str,
+    /// What changes, or that nothing does.
+    pub effect: &'static str,
+    /// Bounds and meaning of the input fields; empty when there are none.
+    pub parameters: &'static str,
+    pub result: &'static str,
+    /// What a repeat of the same call does.
+    pub idempotency: &'static str,
+    /// The codes it can answer beside those that every operation can.
+    pub errors: &'static [&'static str],
+    /// A request as JSON; a test parses it.
+    pub example_request: &'static str,
+    /// A success as JSON; a test validates it against the output schema.
+    pub example_response: &'static str,
+}
+
+/// The name and shape of an operation at the doors.
+#[derive(Debug, Clone, Copy)]
+pub struct Spec {
+    /// The MCP tool name and OpenAPI `operationId`, in the product's casing.
+    pub id: &'static str,
+    /// For people.
+    pub title: &'static str,
+    /// `GET`, `POST`, `PUT` or `DELETE`.
+    pub method: &'static str,
+    /// The whole REST path.
+    pub path: &'static str,
+    pub scope: &'static str,
+    pub hints: Hints,
+    pub doc: Doc,
+}
+
+/// The largest tool description that clients are known to take whole.
+pub const DESCRIPTION_CHARS_MAX: usize = 1024;
+
+impl Spec {
+    /// The tool description.
+    pub fn description(&self) -> String {
+        let doc = &self.doc;
+        let mut out = format!("{} {}", doc.purpose, doc.effect);
+        for (label, text) in
+            [("Parameters", doc.parameters), ("Result", doc.result), ("Repeats", doc.idempotency)]
+        {
+            if !text.is_empty() {
+                out.push_str(&format!(" {label}: {text}"));
+            }
+        }
+        if !doc.errors.is_empty() {
+            out.push_str(&format!(" Errors: {}.", doc.errors.join(", ")));
+        }
+        out
+    }
+}
+
+/// How an operation goes on after it has seen its input and the state, read-only.
+pub enum Step<T> {
+    /// The answer is known; nothing is written.
+    Done(T),
+    /// A change is needed.
+    Run(Box<dyn Command<Out = T>>),
+}
+
+/// An operation: its input, its output, its words and its first step.
+///
+/// `start` runs on a reader thread inside a read-only snapshot: it validates, reads, and either
+/// answers or returns the command that writes. It never writes and never waits for anything else.
+pub trait Operation: 'static {
+    type Service: Send + Sync + 'static;
+    type Input: DeserializeOwned + JsonSchema;
+    type Output: Serialize + JsonSchema + Send + 'static;
+    const SPEC: Spec;
+
+    fn start(
+        service: &Arc<Self::Service>,
+        tx: &mut dyn Tx,
+        call: &Call,
+        input: Self::Input,
+    ) -> Result<Step<Self::Output>, Fault>;
+}
+
+/// An answer as JSON text, serialised once.
+pub type Json = String;
+
+type Start = dyn Fn(&mut dyn Tx, &Call, &[u8]) -> Result<Step<Json>, Fault> + Send + Sync;
+
+/// An operation without its types, as the doors see it.
+pub struct Entry {
+    pub spec: Spec,
+    pub input_schema: Arc<Map<String, Value>>,
+    /// Of a success alone.
+    pub output_schema: Arc<Map<String, Value>>,
+    start: Box<Start>,
+}
+
+impl Entry {
+    pub fn of<O: Operation>(service: &Arc<O::Service>) -> Self {
+        let service = Arc::clone(service);
+        Self {
+            spec: O::SPEC,
+            input_schema: Arc::new(schema::of_input::<O::Input>()),
+            output_schema: Arc::new(schema::of_output::<O::Output>()),
+            start: Box::new(move |tx, call, body| {
+                let input = parse_input::<O::Input>(body)?;
+                Ok(match O::start(&service, tx, call, input)? {
+                    Step::Done(out) => Step::Done(to_json(&out)?),
+                    Step::Run(command) => Step::Run(Box::new(AsJson(command))),
+                })
+            }),
+        }
+    }
+
+    /// Parses `body` and takes the operation's first step.
+    pub fn start(&self, tx: &mut dyn Tx, call: &Call, body: &[u8]) -> Result<Step<Json>, Fault> {
+        (self.start)(tx, call, body)
+    }
+}
+
+fn to_json(out: &impl Serialize) -> Result<Json, Fault> {
+    serde_json::to_string(out).map_err(Fault::internal)
+}
+
+struct AsJson<T>(Box<dyn Command<Out = T>>);
+
+impl<T: Serialize + Send> Command for AsJson<T> {
+    type Out = Json;
+
+    fn name(&self) -> &'static str {
+        self.0.name()
+    }
+
+    fn run(&self, tx: &mut dyn Tx) -> Result<Verdict<Json>, Fault> {
+        Ok(match self.0.run(tx)? {
+            Verdict::Done(out) => Verdict::Done(to_json(&out)?),
+            Verdict::Refused(fault) => Verdict::Refused(fault),
+        })
+    }
+}
+
+/// A row of a product's table of error codes.
+#[derive(Debug, Clone, Copy)]
+pub struct Code {
+    pub code: &'static str,
+    pub kind: Kind,
+    /// What happened and what to do next, for the documentation.
+    pub meaning: &'static str,
+}
+
+/// The largest and smallest request budgets of one account, over all operations of a product.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Budget {
+    /// Calls in any 60 seconds of Arena time.
+    pub per_minute: u32,
+    /// Calls in any 3600 seconds of Arena time.
+    pub per_hour: u32,
+}
+
+type ReadPublic = dyn Fn(&mut dyn Tx, &str) -> Result<Json, Fault> + Send + Sync;
+
+/// A read that needs no credential: what the product publishes, as JSON over GET.
+pub struct Public {
+    /// The operationId in OpenAPI.
+    pub id: &'static str,
+    /// The whole path; at most one parameter, written `{id}`, as its last segment.
+    pub path: &'static str,
+    /// One sentence for the documentation.
+    pub purpose: &'static str,
+    /// How long a copy may be reused.
+    pub max_age_seconds: u32,
+    /// Gets the path parameter, or the empty text when there is none.
+    pub read: Box<ReadPublic>,
+}
+
+/// A product as the doors see it.
+pub struct Product {
+    /// Path segment, metric label and limiter name.
+    pub name: &'static str,
+    pub title: &'static str,
+    /// What an MCP client tells its model about the server: rules that hold for every tool.
+    pub instructions: &'static str,
+    /// For example `/duels/mcp`.
+    pub mcp_path: &'static str,
+    /// For example `/duels/v1`.
+    pub rest_prefix: &'static str,
+    pub budget: Budget,
+    pub operations: Vec<Entry>,
+    pub publics: Vec<Public>,
+    pub codes: &'static [Code],
+    /// The product's code for a fault that was raised below it.
+    pub code_of_kind: fn(Kind) -> &'static str,
+    /// The error body of this product; the same over REST and as an MCP tool error.
+    pub fault_body: fn(&Fault, code: &'static str, at: Moment) -> Value,
+    /// The schema of `fault_body`'s extra properties, merged into every `outputSchema`, because an
+    /// MCP client validates error results against it too.
+    pub fault_schema: fn() -> Map<String, Value>,
+}
+
+impl Product {
+    /// The code that `fault` carries in this product.
+    pub fn code(&self, fault: &Fault) -> &'static str {
+        fault.code.unwrap_or_else(|| (self.code_of_kind)(fault.kind))
+    }
+
+    pub fn body(&self, fault: &Fault, at: Moment) -> Value {
+        (self.fault_body)(fault, self.code(fault), at)
+    }
+
+    pub fn operation(&self, id: &str) -> Option<&Entry> {
+        self.operations.iter().find(|entry| entry.spec.id == id)
+    }
+}
