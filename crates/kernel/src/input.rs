@@ -12,6 +12,10 @@ pub const CURSOR_CHARS_MAX: usize = 2048;
 
 /// Parses a JSON object into `T`; a refusal names the field and what was expected there.
 pub fn parse_input<T: de::DeserializeOwned>(body: &[u8]) -> Result<T, Fault> {
+    // A derived struct would also read itself from an array, by position.
+    if body.iter().find(|byte| !byte.is_ascii_whitespace()) != Some(&b'{') {
+        return Err(Fault::invalid("the input is not a JSON object; send one, for example {}"));
+    }
     let mut reader = serde_json::Deserializer::from_slice(body);
     let parsed: Result<T, _> = serde_path_to_error::deserialize(&mut reader);
     let value = parsed.map_err(|error| {
@@ -235,7 +239,7 @@ mod tests {
                 "cursor: invalid value: text of 2049 bytes, expected null or a cursor of 1 to 2048 characters from an earlier answer",
             ),
             (r#"{"nickname":"a","nickname":"b"}"#, "duplicate field `nickname`"),
-            (r#"["a"]"#, "invalid type: sequence, expected struct Sample"),
+            (r#"["a"]"#, "the input is not a JSON object; send one, for example {}"),
             (r#"{"nickname":"a"} x"#, "the input has text after its end; send one JSON object"),
         ] {
             let fault = parse_input::<Sample>(body.as_bytes()).unwrap_err();
