@@ -21,7 +21,6 @@ const TOOL: &str = "get_arena_history";
 #[serde(deny_unknown_fields)]
 pub struct Input {
     #[serde(default)]
-    #[schemars(required = false)]
     pub cursor: CursorInput,
 }
 

@@ -36,7 +36,6 @@ const TOOL: &str = "get_arena_status";
 #[serde(deny_unknown_fields)]
 pub struct Input {
     #[serde(default)]
-    #[schemars(required = false)]
     pub message_ack_cursor: CursorInput,
 }
 
