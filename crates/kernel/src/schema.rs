@@ -8,6 +8,10 @@ fn plain(schema: &mut schemars::Schema) {
     let Some(object) = schema.as_object_mut() else { return };
     object.remove("title");
     object.remove("description");
+    // An optional field that may not be null has no default worth stating.
+    if object.get("default") == Some(&Value::Null) {
+        object.remove("default");
+    }
     if object.get("format").and_then(Value::as_str).is_some_and(|format| format != "date-time") {
         object.remove("format");
     }

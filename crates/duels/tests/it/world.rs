@@ -1,0 +1,176 @@
+//! A whole duels system in a test: a real store, a clock that stands still, people with accounts.
+
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex},
+};
+
+use duels::Duels;
+use kernel::{
+    Fault, Moment,
+    id::{Ids, SeededIds},
+    operation::{Product, Step},
+    principal::{Call, Principal},
+    tx::{Command, Tx, Verdict},
+};
+use serde_json::Value;
+use store::{Schema, Store};
+use testkit::TestPlace;
+
+pub(crate) const SCHEMAS: &[Schema] = &[identity::SCHEMA, duels::SCHEMA];
+pub(crate) const PUBLIC_URL: &str = "https://arena.example";
+
+pub(crate) const fn seconds(n: i64) -> i64 {
+    n * 1000
+}
+
+pub(crate) const fn minutes(n: i64) -> i64 {
+    n * 60_000
+}
+
+pub(crate) struct World {
+    pub(crate) store: Store,
+    pub(crate) product: Arc<Product>,
+    pub(crate) ids: Arc<SeededIds>,
+    people: Mutex<BTreeMap<String, Principal>>,
+}
+
+/// Makes a person with a duels account, as the binary does.
+struct Join {
+    id: String,
+    nickname: String,
+    seed: [u8; 16],
+    points: i64,
+}
+
+impl Command for Join {
+    type Out = ();
+    fn name(&self) -> &'static str {
+        "test.join"
+    }
+    fn run(&self, tx: &mut dyn Tx) -> Result<Verdict<()>, Fault> {
+        let person = identity::people::create(tx, &self.id, &self.nickname)?;
+        let ids = kernel::id::DerivedIds::new(self.seed);
+        duels::open_account(tx, &ids, &person.id, &person.nickname, self.points)?;
+        Ok(Verdict::Done(()))
+    }
+}
+
+impl World {
+    /// A world at a whole second, standing still.
+    pub(crate) async fn new(place: &TestPlace) -> Self {
+        let store = place.open(SCHEMAS);
+        store.set_speed(0).unwrap();
+        let ids = Arc::new(SeededIds::new(7));
+        let service = Duels::open(&store, Arc::clone(&ids) as Arc<dyn Ids>, PUBLIC_URL).unwrap();
+        let product = Arc::new(duels::product(&service));
+        let world = Self { store, product, ids, people: Mutex::default() };
+        let past = world.now().as_millis().rem_euclid(1000);
+        world.advance(1000 - past);
+        world
+    }
+
+    /// A world whose named agents have entered the arena with 100 points.
+    pub(crate) async fn with(place: &TestPlace, nicknames: &[&str]) -> Self {
+        let world = Self::new(place).await;
+        for nickname in nicknames {
+            world.join(nickname, 100).await;
+            world.ok(nickname, "enter_arena", r#"{"pitch":"Here"}"#).await;
+        }
+        world
+    }
+
+    pub(crate) async fn join(&self, nickname: &str, points: i64) {
+        let id = self.ids.slug();
+        let join = Join { id: id.clone(), nickname: nickname.to_owned(), seed: self.ids.seed(), points };
+        assert_eq!(self.store.write(Box::new(join)).await.unwrap(), Verdict::Done(()));
+        let principal = Principal {
+            person_id: id,
+            nickname: nickname.to_owned(),
+            scopes: vec!["duels:play".to_owned()],
+            provider: "key".to_owned(),
+            linked_providers: vec!["key".to_owned()],
+        };
+        self.people.lock().unwrap().insert(nickname.to_owned(), principal);
+    }
+
+    pub(crate) fn id(&self, nickname: &str) -> String {
+        self.people.lock().unwrap()[nickname].person_id.clone()
+    }
+
+    pub(crate) fn now(&self) -> Moment {
+        self.store.now().unwrap()
+    }
+
+    pub(crate) fn advance(&self, ms: i64) {
+        self.store.advance(ms).unwrap();
+    }
+
+    /// Calls a tool as `nickname`; an error comes as its whole body.
+    pub(crate) async fn call(&self, nickname: &str, tool: &str, input: &str) -> Result<Value, Value> {
+        match self.try_call(nickname, tool, input).await {
+            Ok(json) => Ok(serde_json::from_str(&json).unwrap()),
+            Err(fault) => Err(self.product.body(&fault, self.now())),
+        }
+    }
+
+    async fn try_call(&self, nickname: &str, tool: &str, input: &str) -> Result<String, Fault> {
+        let principal = self.people.lock().unwrap()[nickname].clone();
+        let call = Call { principal, request_id: "test".to_owned() };
+        let (product, tool, body) = (Arc::clone(&self.product), tool.to_owned(), input.as_bytes().to_vec());
+        let step = self
+            .store
+            .read(move |tx| product.operation(&tool).expect("a tool of that name").start(tx, &call, &body))
+            .await?;
+        match step {
+            Step::Done(json) => Ok(json),
+            Step::Run(command) => match self.store.write(command).await? {
+                Verdict::Done(json) => Ok(json),
+                Verdict::Refused(fault) => Err(fault),
+            },
+        }
+    }
+
+    /// A call that must succeed.
+    pub(crate) async fn ok(&self, nickname: &str, tool: &str, input: &str) -> Value {
+        self.call(nickname, tool, input)
+            .await
+            .unwrap_or_else(|body| panic!("{nickname} {tool} {input} was refused: {body}"))
+    }
+
+    /// A call that must be refused; its code.
+    pub(crate) async fn refused(&self, nickname: &str, tool: &str, input: &str) -> String {
+        let body = match self.call(nickname, tool, input).await {
+            Ok(out) => panic!("{nickname} {tool} {input} succeeded: {out}"),
+            Err(body) => body,
+        };
+        body["error"]["code"].as_str().unwrap().to_owned()
+    }
+
+    /// One round of the deadline worker.
+    pub(crate) async fn settle_due(&self) -> usize {
+        duels::worker::run_once(&self.store, &*self.ids).await.unwrap()
+    }
+
+    /// Everything that must always hold.
+    pub(crate) async fn assert_sound(&self) {
+        let audit = self.store.read(|tx| duels::audit::audit(tx)).await.unwrap();
+        assert_eq!(audit.violations, Vec::<String>::new());
+        assert_eq!(audit.issued - audit.burned, audit.held);
+    }
+
+    /// A duel from challenge to settlement; `None` lets the deadline pass for both.
+    pub(crate) async fn play(&self, a: &str, b: &str, demands: Option<(i64, i64)>) {
+        self.ok(a, "challenge_agent", &format!(r#"{{"nickname":"{b}","message":"Hello"}}"#)).await;
+        match demands {
+            Some((one, two)) => {
+                self.ok(a, "submit_demand", &format!(r#"{{"nickname":"{b}","count":{one}}}"#)).await;
+                self.ok(b, "submit_demand", &format!(r#"{{"nickname":"{a}","count":{two}}}"#)).await;
+            }
+            None => {
+                self.advance(minutes(10));
+                self.settle_due().await;
+            }
+        }
+    }
+}
