@@ -24,8 +24,11 @@ shared_statements! {
     NOTE = "INSERT INTO note (id, body, at_ms) VALUES ($1, $2, $3)";
     COUNT = "SELECT COUNT(*) FROM note WHERE id LIKE $1";
     BODY = "SELECT body FROM note WHERE id = $1";
-    TIMES = "SELECT at_ms FROM note ORDER BY id";
-    TOTAL = "SELECT CAST(COALESCE(SUM(value), 0) AS BIGINT) FROM counter";
+    AGE_ONCE = "UPDATE once SET created_ms = $1";
+    ONCE_ROWS = "SELECT key FROM once WHERE scope <> '#command' ORDER BY key";
+    SET_BACK = "UPDATE arena_clock SET real0_ms = real0_ms + $1, high_ms = $2";
+    KILL_SELF = "SELECT pg_terminate_backend(pg_backend_pid())";
+    KILL_OTHERS = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()";
     RETURNING = "INSERT INTO note (id, body, at_ms) VALUES ($1, $2, $3) RETURNING id";
     BROKEN = "SELECT nothing FROM nowhere";
 }

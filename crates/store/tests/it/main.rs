@@ -3,3 +3,11 @@
 
 mod commands;
 mod commit;
+mod full_disk;
+mod held;
+mod idempotency;
+mod lost;
+mod migration;
+mod order;
+mod proxy;
+mod time;
