@@ -149,7 +149,8 @@ impl World {
 
     /// One round of the deadline worker.
     pub(crate) async fn settle_due(&self) -> usize {
-        duels::worker::run_once(&self.store, &*self.ids).await.unwrap()
+        let ids = Arc::clone(&self.ids) as Arc<dyn Ids>;
+        duels::worker::run_once(&self.store, &ids).await.unwrap()
     }
 
     /// Everything that must always hold.
