@@ -85,6 +85,7 @@ pub(crate) fn tidy() -> Result<Outcome, String> {
     violations.extend(ambient::check(&rust));
     violations.extend(leftovers::check(&files, &rust));
     violations.extend(layers::check(&files));
+    violations.extend(dialect::check_migrations(&files));
     let (entries, found) = dialect::check(&rust);
     violations.extend(found);
     let (counts, found) = graph::check(&metadata)?;
