@@ -9,6 +9,8 @@
 )]
 
 pub mod engines;
+pub mod golden;
+pub mod skip;
 pub mod still_clock;
 
 pub use engines::{TestPlace, prepare_all};
