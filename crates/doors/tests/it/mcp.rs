@@ -287,6 +287,7 @@ async fn unknown_methods_and_tools() {
     let world = World::new(&place).await;
     assert_rpc_error(&world.mcp(MODERN, None, "foo/bar", json!({})).await, 404, -32601);
     assert_rpc_error(&world.mcp(MODERN, None, "ping", json!({})).await, 404, -32601);
+    assert_rpc_error(&world.mcp(MODERN, None, "initialize", json!({})).await, 404, -32601);
     assert_rpc_error(&world.mcp(MODERN, None, "prompts/list", json!({})).await, 404, -32601);
     assert_rpc_error(&world.mcp(LEGACY, None, "foo/bar", json!({})).await, 200, -32601);
     for era in ERAS {
