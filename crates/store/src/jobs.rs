@@ -86,7 +86,8 @@ impl Command for Claim {
         let real = tx.real_ms();
         let mut jobs = Vec::new();
         for due in tx.rows(&DUE, &[self.kind.into(), real.into(), CLAIM_MAX.into()])? {
-            let args = [due.text(0)?.into(), (&self.token).into(), (real + self.lease_ms).into(), real.into()];
+            let args =
+                [due.text(0)?.into(), (&self.token).into(), (real + self.lease_ms).into(), real.into()];
             // Another node may have been faster; then the update finds nothing.
             if let Some(row) = tx.row(&CLAIM, &args)? {
                 jobs.push(Job {
@@ -125,7 +126,8 @@ impl Command for End {
         let state = if self.job.attempts >= ATTEMPTS_MAX { "dead" } else { "pending" };
         let run_at = tx.real_ms() + backoff_ms(self.job.attempts);
         let error: String = error.chars().take(500).collect();
-        let args = [(&self.job.id).into(), (&self.job.token).into(), state.into(), run_at.into(), error.into()];
+        let args =
+            [(&self.job.id).into(), (&self.job.token).into(), state.into(), run_at.into(), error.into()];
         Ok(Verdict::Done(tx.exec(&FAIL, &args)? == 1))
     }
 }

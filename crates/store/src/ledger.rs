@@ -114,7 +114,9 @@ impl Held {
         let (balance, version) = match account {
             Account::Available(_) => (&mut self.balance.available, &mut self.available_version),
             Account::Locked(_) => (&mut self.balance.locked, &mut self.locked_version),
-            Account::Issuance | Account::Burn => return Err(Fault::internal("a system account has no balance row")),
+            Account::Issuance | Account::Burn => {
+                return Err(Fault::internal("a system account has no balance row"));
+            }
         };
         *balance = balance
             .checked_add(delta)
@@ -242,7 +244,10 @@ pub fn audit(tx: &mut dyn Tx, ledger: &str) -> Result<Audit, Fault> {
                 (balance >= 0, format!("is negative: {balance}")),
                 (balance == moved, format!("holds {balance}, its transfers say {moved}")),
                 (balance == sum, format!("holds {balance}, its entries say {sum}")),
-                (count == last && last == version, format!("has {count} entries up to version {last} of {version}")),
+                (
+                    count == last && last == version,
+                    format!("has {count} entries up to version {last} of {version}"),
+                ),
             ] {
                 if !holds {
                     audit.violations.push(format!("{name} {what}"));

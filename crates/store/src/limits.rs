@@ -166,16 +166,19 @@ impl Memory {
         let mut shard = self.shards[shard].lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         shard.admitted += 1;
         if shard.admitted % SWEEP_EVERY == 0 {
-            shard.rings.retain(|_, ring| {
-                ring.back().is_some_and(|last| last.plus_ms(windows.long.span_ms) > now)
-            });
+            shard
+                .rings
+                .retain(|_, ring| ring.back().is_some_and(|last| last.plus_ms(windows.long.span_ms) > now));
         }
         if !shard.rings.contains_key(subject) {
             shard.rings.insert(subject.to_owned(), VecDeque::new());
         }
         let Some(ring) = shard.rings.get_mut(subject) else { return Ok(()) };
         let before = |calls: u32| {
-            ring.len().checked_sub(usize::try_from(calls).unwrap_or(usize::MAX)).and_then(|i| ring.get(i)).copied()
+            ring.len()
+                .checked_sub(usize::try_from(calls).unwrap_or(usize::MAX))
+                .and_then(|i| ring.get(i))
+                .copied()
         };
         if let Some(opens_at) = windows.opens_at(before(windows.short.max), before(windows.long.max))
             && opens_at > now
