@@ -85,10 +85,13 @@ fn challenge(gate: Gate, message: &str) -> String {
     match gate {
         Gate::NoCredential => "Bearer realm=\"arena\"".to_owned(),
         Gate::BadCredential => {
-            let text: String = message.chars().filter(|c| (' '..='~').contains(c) && !matches!(c, '"' | '\\')).collect();
+            let text: String =
+                message.chars().filter(|c| (' '..='~').contains(c) && !matches!(c, '"' | '\\')).collect();
             format!("Bearer realm=\"arena\", error=\"invalid_token\", error_description=\"{text}\"")
         }
-        Gate::Scope(scope) => format!("Bearer realm=\"arena\", error=\"insufficient_scope\", scope=\"{scope}\""),
+        Gate::Scope(scope) => {
+            format!("Bearer realm=\"arena\", error=\"insufficient_scope\", scope=\"{scope}\"")
+        }
     }
 }
 

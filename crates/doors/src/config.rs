@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use kernel::{Fault, id::Ids, operation::Product, principal::Principal, tx::Tx};
+use kernel::{Fault, id::Ids, operation::Product, principal::Principal, time::Clock, tx::Tx};
 use store::{Store, limits::Limits};
 use thiserror::Error;
 use url::Url;
@@ -20,6 +20,8 @@ pub struct DoorsConfig {
     pub authenticate: Authenticate,
     pub limiter: Arc<Limits>,
     pub ids: Arc<dyn Ids>,
+    /// Real time, the same source as the store's.
+    pub clock: Arc<dyn Clock>,
     pub server: ServerName,
     /// The address that clients use, without a path: `https://arena.example`.
     pub public_url: Url,
@@ -125,6 +127,8 @@ pub enum WiringError {
     Origin(String),
     #[error("two routes claim {0}; every path of a catalog is unique")]
     Path(String),
+    #[error("the store cannot tell the time: {0}")]
+    Clock(#[from] Fault),
     #[error("the example of {0} is not JSON; mend its documentation")]
     Example(&'static str),
 }

@@ -23,14 +23,18 @@ pub(crate) enum Credential {
 impl Credential {
     pub(crate) fn of(uri: &Uri, headers: &HeaderMap) -> Self {
         if uri.query().is_some_and(names_a_token) {
-            return Self::Unusable("a credential in the URL ends up in logs; send it as `Authorization: Bearer …` instead");
+            return Self::Unusable(
+                "a credential in the URL ends up in logs; send it as `Authorization: Bearer …` instead",
+            );
         }
         let mut bearer = headers.get_all(header::AUTHORIZATION).iter();
         let mut key = headers.get_all(&KEY_HEADER).iter();
         let token = match (bearer.next(), key.next()) {
             (None, None) => return Self::Absent,
             (Some(_), Some(_)) => {
-                return Self::Unusable("two credentials were sent; send either `Authorization` or `x-arena-key`");
+                return Self::Unusable(
+                    "two credentials were sent; send either `Authorization` or `x-arena-key`",
+                );
             }
             (Some(value), None) => value.to_str().ok().and_then(bearer_token),
             (None, Some(value)) => value.to_str().ok().map(str::trim),
@@ -57,7 +61,8 @@ fn is_token(text: &str) -> bool {
 fn names_a_token(query: &str) -> bool {
     query.split('&').any(|pair| {
         let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
-        value.starts_with("arena_sk_") || TOKEN_PARAMETERS.iter().any(|known| known.eq_ignore_ascii_case(name))
+        value.starts_with("arena_sk_")
+            || TOKEN_PARAMETERS.iter().any(|known| known.eq_ignore_ascii_case(name))
     })
 }
 

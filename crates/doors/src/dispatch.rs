@@ -112,7 +112,9 @@ pub(crate) async fn check_credential(house: &Arc<House>, credential: &Credential
         .store
         .read(move |tx| {
             let at = tx.now();
-            Ok(authenticated(&shared, tx, &credential).map(|_| ()).map_err(|fault| Refused::at_gate(fault, at)))
+            Ok(authenticated(&shared, tx, &credential)
+                .map(|_| ())
+                .map_err(|fault| Refused::at_gate(fault, at)))
         })
         .await;
     checked.unwrap_or_else(|fault| Err(Refused::new(fault, house.now())))
@@ -135,7 +137,11 @@ enum First {
     Refused(Refused),
     /// Several nodes share the budget: it is decided in rows.
     AskRows(Principal),
-    Started { begun: Begun, person_id: String, at: Moment },
+    Started {
+        begun: Begun,
+        person_id: String,
+        at: Moment,
+    },
 }
 
 type Begun = Result<Step<Json>, Fault>;
@@ -145,7 +151,9 @@ impl First {
         match self {
             Self::Started { begun, person_id, at } => Ok((begun, person_id, at)),
             Self::Refused(refused) => Err(refused),
-            Self::AskRows(_) => Err(Refused::new(Fault::internal("the budget asked twice"), Moment::from_millis(0))),
+            Self::AskRows(_) => {
+                Err(Refused::new(Fault::internal("the budget asked twice"), Moment::from_millis(0)))
+            }
         }
     }
 }
@@ -186,9 +194,10 @@ fn first_step(house: &House, tx: &mut dyn Tx, incoming: &Incoming) -> First {
 fn authenticated(house: &House, tx: &mut dyn Tx, credential: &Credential) -> Result<Principal, Fault> {
     match credential {
         Credential::Token(token) => (house.authenticate)(tx, token),
-        Credential::Absent | Credential::Unusable(_) => {
-            Err(Fault::of(Kind::Unauthenticated, "no usable credential was sent; send `Authorization: Bearer …`"))
-        }
+        Credential::Absent | Credential::Unusable(_) => Err(Fault::of(
+            Kind::Unauthenticated,
+            "no usable credential was sent; send `Authorization: Bearer …`",
+        )),
     }
 }
 
@@ -236,38 +245,39 @@ async fn finish(
             key: key.to_owned(),
             hash: Sha256::digest(input).into(),
         };
-        return once(house, key, begun).await;
+        return once(house, key, begun, at).await;
     }
     match begun {
         Err(fault) => Err(Refused::new(fault, at)),
         Ok(Step::Done(json)) => Ok(Answer { json, replayed: false }),
-        Ok(Step::Run(command)) => answer(house, house.store.write(command).await),
+        Ok(Step::Run(command)) => answer(house, house.store.write(command).await, at),
     }
 }
 
 /// With a key even a call that needs no change goes through the writer: the state may have moved
 /// since the first call of that key, whose answer is what the caller is promised.
-async fn once(house: &Arc<House>, key: OnceKey, begun: Begun) -> Result<Answer, Refused> {
+async fn once(house: &House, key: OnceKey, begun: Begun, at: Moment) -> Result<Answer, Refused> {
     let command = match begun {
         Ok(Step::Run(command)) => command,
         Ok(Step::Done(json)) => Box::new(Known(Ok(json))),
         Err(fault) => Box::new(Known(Err(fault))),
     };
     match house.store.write_once(key, command).await {
-        Ok(Once::Ran(verdict)) => answer(house, Ok(verdict)),
+        Ok(Once::Ran(verdict)) => answer(house, Ok(verdict), at),
         Ok(Once::Replayed(json)) => Ok(Answer { json, replayed: true }),
         Ok(Once::KeyReused) => Err(Refused::new(
             Fault::invalid("the idempotency key was used with another body; use a new key for a new request"),
-            house.now(),
+            at,
         )),
-        Err(fault) => Err(Refused::new(fault, house.now())),
+        Err(fault) => Err(Refused::new(fault, at)),
     }
 }
 
-fn answer(house: &House, verdict: Result<Verdict<Json>, Fault>) -> Result<Answer, Refused> {
+fn answer(house: &House, verdict: Result<Verdict<Json>, Fault>, at: Moment) -> Result<Answer, Refused> {
     match verdict {
         Ok(Verdict::Done(json)) => Ok(Answer { json, replayed: false }),
-        Ok(Verdict::Refused(fault)) | Err(fault) => Err(Refused::new(fault, house.now())),
+        // The command ran later than the first step; its refusal must not be dated before it.
+        Ok(Verdict::Refused(fault)) | Err(fault) => Err(Refused::new(fault, house.now().max(at))),
     }
 }
 

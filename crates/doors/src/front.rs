@@ -100,7 +100,9 @@ impl Path {
         let path = path.strip_suffix('/').unwrap_or(path);
         let at_mcp = house.products.iter().position(|m| m.product.mcp_path == path);
         let at_mcp = at_mcp.or_else(|| (path == mcp::ROOT_PATH).then_some(house.root));
-        let under = |prefix: &str| path.strip_prefix(prefix).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+        let under = |prefix: &str| {
+            path.strip_prefix(prefix).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        };
         Self {
             product: at_mcp.or_else(|| house.products.iter().position(|m| under(m.product.rest_prefix))),
             is_mcp: at_mcp.is_some(),
@@ -122,6 +124,7 @@ impl Path {
 
 /// The answer for a path that no route takes.
 pub(crate) async fn nowhere(State(house): State<Arc<House>>, request: Request) -> Response<Body> {
-    let fault = Fault::of(Kind::NotFound, "nothing is at this path; /llms.txt and /openapi.json list what is");
+    let fault =
+        Fault::of(Kind::NotFound, "nothing is at this path; /llms.txt and /openapi.json list what is");
     Path::of(&house, request.uri().path()).refuse(&house, fault)
 }

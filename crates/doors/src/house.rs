@@ -1,15 +1,11 @@
 //! What all doors share while the server runs.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicI64, Ordering},
-};
+use std::sync::Arc;
 
 use kernel::{
     Moment,
     id::Ids,
     operation::{Entry, Product},
-    time::SPEED_REAL_MILLI,
 };
 use store::{
     Store,
@@ -17,6 +13,7 @@ use store::{
 };
 
 use crate::{
+    clock::ArenaClock,
     config::{Authenticate, DoorsConfig, HttpLimits, OnRequest, ServerName, WiringError},
     origin::Origins,
 };
@@ -41,7 +38,7 @@ pub(crate) struct House {
     pub(crate) root: usize,
     pub(crate) limits: HttpLimits,
     pub(crate) on_request: Option<OnRequest>,
-    last_now_ms: AtomicI64,
+    clock: ArenaClock,
 }
 
 impl House {
@@ -62,6 +59,7 @@ impl House {
             .into_iter()
             .map(|product| Mounted { windows: Windows::from_budget(product.budget), product })
             .collect();
+        let clock = ArenaClock::new(config.store.clone(), config.clock)?;
         Ok(Self {
             store: config.store,
             products,
@@ -74,47 +72,21 @@ impl House {
             root,
             limits: config.limits,
             on_request: config.on_request,
-            last_now_ms: AtomicI64::new(0),
+            clock,
         })
     }
 
-    /// Arena time for an answer that no transaction dates. When the store cannot tell, the last
-    /// instant that it told: an error body must not fail for want of a clock.
+    /// Arena time for an answer that no transaction dates.
     pub(crate) fn now(&self) -> Moment {
-        match self.store.now() {
-            Ok(now) => {
-                self.last_now_ms.fetch_max(now.as_millis(), Ordering::Relaxed);
-                now
-            }
-            Err(_) => Moment::from_millis(self.last_now_ms.load(Ordering::Relaxed)),
-        }
+        self.clock.now()
     }
 
     /// The speed of Arena time as text, when it is not that of real time.
     pub(crate) fn clock_speed(&self) -> Option<String> {
-        let milli = self.store.anchor().ok()?.speed_milli;
-        (milli != SPEED_REAL_MILLI).then(|| speed_text(milli))
+        self.clock.speed()
     }
 
     pub(crate) fn entry(&self, product: usize, entry: usize) -> &Entry {
         &self.products[product].product.operations[entry]
-    }
-}
-
-/// Thousandths as a decimal without trailing zeros.
-fn speed_text(milli: i64) -> String {
-    let text = format!("{}.{:03}", milli / 1000, milli.rem_euclid(1000));
-    text.trim_end_matches('0').trim_end_matches('.').to_owned()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn speeds_print_plainly() {
-        for (milli, text) in [(60_000, "60"), (1_500, "1.5"), (250, "0.25"), (0, "0"), (1, "0.001")] {
-            assert_eq!(speed_text(milli), text);
-        }
     }
 }

@@ -6,6 +6,7 @@
 
 mod answer;
 mod body;
+mod clock;
 mod config;
 mod credential;
 mod dispatch;
@@ -22,7 +23,9 @@ mod serve;
 mod status;
 mod web;
 
-pub use config::{Authenticate, Door, DoorsConfig, HttpLimits, OnRequest, RequestSeen, ServerName, WiringError};
+pub use config::{
+    Authenticate, Door, DoorsConfig, HttpLimits, OnRequest, RequestSeen, ServerName, WiringError,
+};
 pub use mcp::stdio::{Forward, Forwarded, StdioError, ToolCall, serve_stdio, serve_stdio_over};
 pub use router::router;
 pub use serve::serve;

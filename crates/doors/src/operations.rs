@@ -96,11 +96,7 @@ async fn called(
 pub(crate) const FOREIGN_ORIGIN: &str =
     "pages of this origin may not call this server; ask its operator to add the origin";
 
-async fn read_input(
-    house: &House,
-    parts: &http::request::Parts,
-    content: Body,
-) -> Result<Bytes, Fault> {
+async fn read_input(house: &House, parts: &http::request::Parts, content: Body) -> Result<Bytes, Fault> {
     if parts.uri.query().is_some_and(|query| !query.is_empty()) {
         return Err(Fault::invalid("this path takes no query; send the fields as a JSON object in the body"));
     }

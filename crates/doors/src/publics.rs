@@ -36,11 +36,8 @@ pub(crate) async fn serve(
     let Reading { house, product, public } = &reading;
     let mounted = &house.products[*product].product;
     let public_read = &mounted.publics[*public];
-    let told = Told {
-        product: Some(mounted.name),
-        operation: Some(public_read.id),
-        ..Told::by(Door::Public)
-    };
+    let told =
+        Told { product: Some(mounted.name), operation: Some(public_read.id), ..Told::by(Door::Public) };
     let mut response = if *request.method() == Method::GET || *request.method() == Method::HEAD {
         let parameter = if public_read.path.contains('{') {
             parameter.ok().map(|Path(text)| text).filter(|text| text.len() <= PARAMETER_BYTES_MAX)

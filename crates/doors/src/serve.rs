@@ -78,8 +78,12 @@ async fn connection(
         .serve_connection(TokioIo::new(stream), TowerToHyperService::new(router));
     let mut connection = pin!(connection);
     let ended = tokio::select! {
-        ended = connection.as_mut() => ended,
-        _ = stopped.wait_for(|stopped| *stopped) => {
+        ended = connection.as_mut() => Some(ended),
+        () = until_stopped(&mut stopped) => None,
+    };
+    let ended = match ended {
+        Some(ended) => ended,
+        None => {
             connection.as_mut().graceful_shutdown();
             connection.await
         }
@@ -87,4 +91,9 @@ async fn connection(
     if let Err(error) = ended {
         tracing::debug!(%error, "a connection broke off");
     }
+}
+
+async fn until_stopped(stopped: &mut watch::Receiver<bool>) {
+    // An error means that the server is gone, which is a reason to stop too.
+    let _ = stopped.wait_for(|stopped| *stopped).await;
 }

@@ -86,7 +86,8 @@ impl ServerHandler for Adapter {
         if request.is_some_and(|page| page.cursor.is_some()) {
             return Err(ErrorData::invalid_params("the list has one page; leave the cursor out", None));
         }
-        let modern = context.protocol_version().is_some_and(|version| version >= ProtocolVersion::V_2026_07_28);
+        let modern =
+            context.protocol_version().is_some_and(|version| version >= ProtocolVersion::V_2026_07_28);
         Ok(self.toolbox.list(modern))
     }
 
@@ -103,7 +104,9 @@ impl ServerHandler for Adapter {
         let once_key = once_key.map(|key| key.as_str().unwrap_or_default().to_owned());
         let call = ToolCall {
             name: request.name.into_owned(),
-            arguments: request.arguments.map_or_else(|| "{}".to_owned(), |map| Value::Object(map).to_string()),
+            arguments: request
+                .arguments
+                .map_or_else(|| "{}".to_owned(), |map| Value::Object(map).to_string()),
             idempotency_key: once_key,
         };
         let mut meta = MetaObject::default();
@@ -117,8 +120,9 @@ impl ServerHandler for Adapter {
             }
             Backend::Forward(forward) => {
                 let forwarded = forward(call).await;
-                let structured = serde_json::from_str(&forwarded.json)
-                    .map_err(|_| ErrorData::internal_error("the server's answer is not JSON; try again", None))?;
+                let structured = serde_json::from_str(&forwarded.json).map_err(|_| {
+                    ErrorData::internal_error("the server's answer is not JSON; try again", None)
+                })?;
                 Outcome { structured, text: forwarded.json, is_error: forwarded.is_error, replayed: false }
             }
         };
@@ -149,7 +153,8 @@ async fn run_local(
     };
     let parts = context.extensions.get::<http::request::Parts>();
     let credential = parts.map_or(Credential::Absent, |parts| Credential::of(&parts.uri, &parts.headers));
-    let request_id = parts.and_then(|parts| parts.extensions.get::<RequestId>()).map_or("", RequestId::as_str);
+    let request_id =
+        parts.and_then(|parts| parts.extensions.get::<RequestId>()).map_or("", RequestId::as_str);
     meta.insert(REQUEST_ID_KEY.to_owned(), request_id.into());
     let incoming = Incoming {
         product,
@@ -161,8 +166,9 @@ async fn run_local(
     };
     match dispatch(house, incoming).await {
         Ok(answer) => {
-            let structured = serde_json::from_str(&answer.json)
-                .map_err(|_| ErrorData::internal_error("something went wrong on our side; try again", None))?;
+            let structured = serde_json::from_str(&answer.json).map_err(|_| {
+                ErrorData::internal_error("something went wrong on our side; try again", None)
+            })?;
             Ok(Outcome { structured, text: answer.json, is_error: false, replayed: answer.replayed })
         }
         Err(refused) if refused.gate.is_some() => {
@@ -181,6 +187,7 @@ async fn run_local(
 
 fn unknown_tool(name: &str) -> ErrorData {
     let name: String = name.chars().take(64).collect();
-    let fault = Fault::of(Kind::NotFound, format!("there is no tool {name:?}; tools/list names those there are"));
+    let fault =
+        Fault::of(Kind::NotFound, format!("there is no tool {name:?}; tools/list names those there are"));
     ErrorData::new(ErrorCode::INVALID_PARAMS, fault.message, None)
 }

@@ -6,7 +6,10 @@
 use std::borrow::Cow;
 
 use http::{HeaderMap, HeaderName};
-use rmcp::model::{ClientCapabilities, ProtocolVersion};
+use rmcp::model::{
+    CallToolRequestParams, ClientCapabilities, InitializeRequestParams, PaginatedRequestParams,
+    ProtocolVersion,
+};
 use serde::{Deserialize, de::IgnoredAny};
 use serde_json::value::RawValue;
 
@@ -78,8 +81,9 @@ pub(crate) fn plain<'a>(envelope: &Envelope<'a>, headers: &HeaderMap) -> Option<
             Some(Plain::Call { name, arguments, once_key: meta.once_key, modern })
         }
         "tools/list" => {
-            let params: ListParams<'a> =
-                envelope.params.map_or(Some(ListParams::default()), |raw| serde_json::from_str(raw.get()).ok())?;
+            let params: ListParams<'a> = envelope
+                .params
+                .map_or(Some(ListParams::default()), |raw| serde_json::from_str(raw.get()).ok())?;
             if params.cursor.is_some() {
                 return None;
             }
@@ -98,7 +102,9 @@ fn is_modern(headers: &HeaderMap, meta: &Meta<'_>, method: &str, name: Option<&s
     };
     let Some(version) = meta.version.as_deref() else {
         let known = |text: &str| {
-            ProtocolVersion::KNOWN_VERSIONS.iter().any(|known| known.has_initialize() && known.as_str() == text)
+            ProtocolVersion::KNOWN_VERSIONS
+                .iter()
+                .any(|known| known.has_initialize() && known.as_str() == text)
         };
         return header.is_none_or(known).then_some(false);
     };
@@ -135,4 +141,16 @@ pub(crate) fn names_version(envelope: &Envelope<'_>) -> bool {
         .params
         .and_then(|raw| serde_json::from_str::<Params<'_>>(raw.get()).ok())
         .is_some_and(|params| params.meta.version.is_some())
+}
+
+/// Whether the params have the shape of their method. The SDK takes a known method with other params
+/// for an unknown one, and says so.
+pub(crate) fn params_fit(envelope: &Envelope<'_>) -> bool {
+    let params = envelope.params.map_or("{}", RawValue::get);
+    match envelope.method.as_deref() {
+        Some("tools/call") => serde_json::from_str::<CallToolRequestParams>(params).is_ok(),
+        Some("initialize") => serde_json::from_str::<InitializeRequestParams>(params).is_ok(),
+        Some("tools/list") => serde_json::from_str::<PaginatedRequestParams>(params).is_ok(),
+        _ => true,
+    }
 }

@@ -132,9 +132,10 @@ fn check_headers(endpoint: &Endpoint, headers: &HeaderMap) -> Result<(), Fault> 
 
 async fn message(endpoint: &Endpoint, parts: http::request::Parts, body: Bytes) -> Response<Body> {
     let house = &endpoint.house;
-    if body::is_deeper_than(&body, house.limits.json_depth_max + ENVELOPE_DEPTH) {
-        let max = house.limits.json_depth_max;
-        return endpoint.refuse(&Fault::invalid(format!("the message nests deeper than {max} levels; flatten it")));
+    let max = house.limits.json_depth_max * ENVELOPE_DEPTH_FACTOR;
+    if body::is_deeper_than(&body, max) {
+        return endpoint
+            .refuse(&Fault::invalid(format!("the message nests deeper than {max} levels; flatten it")));
     }
     let envelope = match Envelope::parse(&body) {
         Ok(envelope) => envelope,
@@ -163,7 +164,11 @@ async fn message(endpoint: &Endpoint, parts: http::request::Parts, body: Bytes) 
             if let Some(id) = envelope.id_text() {
                 let list = if modern { &endpoint.list_modern } else { &endpoint.list_legacy };
                 let text = ["{\"jsonrpc\":\"2.0\",\"id\":", id, ",\"result\":", list, "}"].concat();
-                return answer::json(StatusCode::OK, text, Told { operation: Some("tools/list"), ..endpoint.told() });
+                return answer::json(
+                    StatusCode::OK,
+                    text,
+                    Told { operation: Some("tools/list"), ..endpoint.told() },
+                );
             }
         }
         Some(Plain::List { .. }) | None => {}
@@ -171,8 +176,9 @@ async fn message(endpoint: &Endpoint, parts: http::request::Parts, body: Bytes) 
     through_sdk(endpoint, &envelope, &credential, parts, &body).await
 }
 
-/// Levels of a `tools/call` message around the input that the limit speaks of.
-const ENVELOPE_DEPTH: usize = 2;
+/// The limit is that of a tool's input. A message around it may be deeper, so that a model which
+/// nests too deep reads about it in a tool error and not in a refused request.
+const ENVELOPE_DEPTH_FACTOR: usize = 2;
 
 fn slice(body: &Bytes, raw: &RawValue) -> Bytes {
     body.slice_ref(raw.get().as_bytes())
@@ -234,15 +240,16 @@ async fn through_sdk(
     if let Err(refused) = checked {
         return endpoint.refuse_at_gate(id, &refused, told);
     }
+    if !call::params_fit(envelope) {
+        return bad_params(id, told);
+    }
     if let Some(response) = refuse_version(id, &parts.headers, envelope, told) {
         return response;
     }
     let slot = Slot::default();
     parts.extensions.insert(slot.clone());
     // We always answer JSON; the SDK insists on both.
-    parts
-        .headers
-        .insert(header::ACCEPT, HeaderValue::from_static("application/json, text/event-stream"));
+    parts.headers.insert(header::ACCEPT, HeaderValue::from_static("application/json, text/event-stream"));
     let request = http::Request::from_parts(parts, Full::new(body.clone()));
     let response = endpoint.sdk.handle(request).await;
     if let Some(refused) = slot.take() {
@@ -259,7 +266,8 @@ fn refuse_version(
     told: Told,
 ) -> Option<Response<Body>> {
     let value = headers.get(&VERSION_HEADER)?;
-    let known = ProtocolVersion::KNOWN_VERSIONS.iter().any(|known| known.as_str().as_bytes() == value.as_bytes());
+    let known =
+        ProtocolVersion::KNOWN_VERSIONS.iter().any(|known| known.as_str().as_bytes() == value.as_bytes());
     if known || call::names_version(envelope) {
         return None;
     }
@@ -272,10 +280,11 @@ fn refuse_version(
 /// The SDK's answer, with a JSON-RPC body where it has plain text.
 fn worded<B>(id: Option<&str>, method: Option<&str>, response: Response<B>, told: Told) -> Response<Body>
 where
-    B: http_body::Body<Data = Bytes> + Send + 'static,
+    B: axum::body::HttpBody<Data = Bytes> + Send + 'static,
     B::Error: Into<axum::BoxError>,
 {
-    let is_json = response.headers().get(header::CONTENT_TYPE).is_some_and(|value| value == "application/json");
+    let is_json =
+        response.headers().get(header::CONTENT_TYPE).is_some_and(|value| value == "application/json");
     let status = response.status();
     if status.is_success() || is_json {
         let mut response = response.map(Body::new);
@@ -283,20 +292,18 @@ where
         response.extensions_mut().insert(told);
         return response;
     }
-    let (status, code, text) = if status.is_server_error() {
-        (status, message::INTERNAL_ERROR, "something went wrong on our side; try again")
-    } else if method.is_some() {
-        (
-            StatusCode::BAD_REQUEST,
-            message::INVALID_PARAMS,
-            "the params do not fit this method; see the Model Context Protocol's schema",
-        )
-    } else {
-        (
-            StatusCode::BAD_REQUEST,
-            message::INVALID_REQUEST,
-            "the message is neither a request nor a notification; send one with a method",
-        )
-    };
-    message::error(status, id, code, text, None, told)
+    if status.is_server_error() {
+        let text = "something went wrong on our side; try again";
+        return message::error(status, id, message::INTERNAL_ERROR, text, None, told);
+    }
+    if method.is_some() {
+        return bad_params(id, told);
+    }
+    let text = "the message is neither a request nor a notification; send one with a method";
+    message::error(StatusCode::BAD_REQUEST, id, message::INVALID_REQUEST, text, None, told)
+}
+
+fn bad_params(id: Option<&str>, told: Told) -> Response<Body> {
+    let text = "the params do not fit this method; see the schema of the Model Context Protocol";
+    message::error(StatusCode::BAD_REQUEST, id, message::INVALID_PARAMS, text, None, told)
 }

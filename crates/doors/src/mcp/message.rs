@@ -51,9 +51,14 @@ impl<'a> Envelope<'a> {
         }
         let envelope: Self = serde_json::from_slice(body).map_err(|error| {
             if error.is_data() {
-                invalid("the body is not a JSON-RPC 2.0 message; send an object with jsonrpc, id, method, params")
+                invalid(
+                    "the body is not a JSON-RPC 2.0 message; send an object with jsonrpc, id, method, params",
+                )
             } else {
-                Malformed { code: PARSE_ERROR, message: "the body is not JSON in UTF-8; send one JSON-RPC message" }
+                Malformed {
+                    code: PARSE_ERROR,
+                    message: "the body is not JSON in UTF-8; send one JSON-RPC message",
+                }
             }
         })?;
         if envelope.jsonrpc.as_deref() != Some("2.0") {
@@ -87,7 +92,8 @@ pub(crate) fn error(
     if let Some(data) = data {
         error["data"] = data.clone();
     }
-    let body = ["{\"jsonrpc\":\"2.0\",\"id\":", id.unwrap_or("null"), ",\"error\":", &error.to_string(), "}"].concat();
+    let body = ["{\"jsonrpc\":\"2.0\",\"id\":", id.unwrap_or("null"), ",\"error\":", &error.to_string(), "}"]
+        .concat();
     answer::json(status, body, told)
 }
 
@@ -136,7 +142,10 @@ mod tests {
             (b"", Some(PARSE_ERROR)),
             (b"{bad", Some(PARSE_ERROR)),
             (b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"p\xffing\"}", Some(PARSE_ERROR)),
-            (b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\",\"params\":{\"a\":\"\xff\"}}", Some(PARSE_ERROR)),
+            (
+                b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\",\"params\":{\"a\":\"\xff\"}}",
+                Some(PARSE_ERROR),
+            ),
             (br#"{"jsonrpc":"2.0","id":1,"method":"ping"} x"#, Some(PARSE_ERROR)),
             (br#" [{"jsonrpc":"2.0","id":1,"method":"ping"}]"#, Some(INVALID_REQUEST)),
             (b"7", Some(INVALID_REQUEST)),

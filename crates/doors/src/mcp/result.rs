@@ -44,7 +44,13 @@ impl Beside<'_> {
 
 /// A whole JSON-RPC response with a tool's result. `structured` is the operation's answer or error
 /// body, which appears twice: as an object and, for older clients, as text.
-pub(crate) fn response(id: &str, modern: bool, structured: &str, is_error: bool, beside: &Beside<'_>) -> String {
+pub(crate) fn response(
+    id: &str,
+    modern: bool,
+    structured: &str,
+    is_error: bool,
+    beside: &Beside<'_>,
+) -> String {
     let meta = beside.to_json();
     let mut out = String::with_capacity(structured.len() * 2 + structured.len() / 4 + meta.len() + 192);
     out.push_str("{\"jsonrpc\":\"2.0\",\"id\":");

@@ -25,8 +25,9 @@ pub(crate) struct Toolbox {
 
 impl Toolbox {
     pub(crate) fn new(product: &Product, server: &ServerName) -> Self {
-        let implementation = Implementation::new(format!("{}-{}", server.name, product.name), server.version.clone())
-            .with_title(format!("{}: {}", server.title, product.title));
+        let implementation =
+            Implementation::new(format!("{}-{}", server.name, product.name), server.version.clone())
+                .with_title(format!("{}: {}", server.title, product.title));
         let server_info_json = serde_json::to_string(&implementation).unwrap_or_else(|_| "{}".to_owned());
         let info = ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
             .with_server_info(implementation)

@@ -17,8 +17,11 @@ pub(super) fn content(house: &House) -> String {
     for mounted in &house.products {
         let product = &mounted.product;
         let _ = write!(out, "<li><a href=\"#{0}\">{1}</a>: ", escape(product.name), escape(product.title));
-        let links: Vec<_> =
-            product.operations.iter().map(|e| format!("<a href=\"#{0}\">{0}</a>", escape(e.spec.id))).collect();
+        let links: Vec<_> = product
+            .operations
+            .iter()
+            .map(|e| format!("<a href=\"#{0}\">{0}</a>", escape(e.spec.id)))
+            .collect();
         let _ = writeln!(out, "{}</li>", links.join(", "));
     }
     let _ = write!(
@@ -99,7 +102,12 @@ fn write_publics(out: &mut String, product: &Product) {
     }
     out.push_str("<h3>Without a key</h3>\n<dl>\n");
     for public in &product.publics {
-        let _ = writeln!(out, "<dt><code>GET {}</code></dt><dd>{}</dd>", escape(public.path), escape(public.purpose));
+        let _ = writeln!(
+            out,
+            "<dt><code>GET {}</code></dt><dd>{}</dd>",
+            escape(public.path),
+            escape(public.purpose)
+        );
     }
     out.push_str("</dl>\n");
 }

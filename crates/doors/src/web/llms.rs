@@ -8,7 +8,10 @@ use crate::{house::House, mcp};
 
 pub(super) fn document(house: &House) -> String {
     let url = &house.public_url;
-    let mut out = format!("# {}\n\n> A home for AI agents: tools over MCP, and the same operations over REST.\n", house.server.title);
+    let mut out = format!(
+        "# {}\n\n> A home for AI agents: tools over MCP, and the same operations over REST.\n",
+        house.server.title
+    );
     // Writing to a String cannot fail; so in this whole file.
     let _ = write!(
         out,

@@ -96,7 +96,8 @@ fn operation(product: &Product, entry: &Entry) -> Result<Value, WiringError> {
     if spec.method != "GET" {
         let mut schema = (*entry.input_schema).clone();
         schema.remove("$schema");
-        let required = schema.get("required").and_then(Value::as_array).is_some_and(|names| !names.is_empty());
+        let required =
+            schema.get("required").and_then(Value::as_array).is_some_and(|names| !names.is_empty());
         operation["requestBody"] = json!({
             "required": required,
             "content": {"application/json": {"schema": schema, "example": example(doc.example_request)?}},

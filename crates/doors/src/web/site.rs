@@ -34,7 +34,10 @@ pub(crate) struct Page {
 enum Content {
     Html(Html),
     /// A document for programs, or a style sheet.
-    Plain { media_type: &'static str, text: Bytes },
+    Plain {
+        media_type: &'static str,
+        text: Bytes,
+    },
 }
 
 #[derive(Clone)]
