@@ -1,1 +1,31 @@
-//! doors
+//! The doors: a catalog of operations becomes MCP, REST, OpenAPI, `llms.txt`, a documentation page
+//! and health checks.
+//!
+//! Knows no product, no SQL and no rule of a game; a product is a value that the wiring passes in.
+//! Sign-in pages, OAuth endpoints, metrics and product pages are not here.
+
+mod answer;
+mod body;
+mod clock;
+mod config;
+mod credential;
+mod dispatch;
+mod front;
+mod house;
+mod mcp;
+mod operations;
+mod origin;
+mod publics;
+mod request_id;
+mod router;
+mod schemas;
+mod serve;
+mod status;
+mod web;
+
+pub use config::{
+    Authenticate, Door, DoorsConfig, HttpLimits, OnRequest, RequestSeen, ServerName, WiringError,
+};
+pub use mcp::stdio::{Forward, Forwarded, StdioError, ToolCall, serve_stdio, serve_stdio_over};
+pub use router::router;
+pub use serve::serve;

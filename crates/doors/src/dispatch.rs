@@ -1,0 +1,297 @@
+//! The seam between a door and an operation: credential, scope, budget, input, state, change.
+//!
+//! On one node the whole of it up to a change is one closure on one reader thread. Several nodes
+//! decide the budget in rows, which is a change of its own, so there it takes three steps.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use kernel::{
+    Fault, Kind, Moment,
+    operation::{Json, Step},
+    principal::{Call, Principal},
+    tx::{Command, Tx, Verdict},
+};
+use sha2::{Digest, Sha256};
+use store::{Once, OnceKey};
+
+use crate::{credential::Credential, house::House};
+
+const ONCE_KEY_CHARS_MAX: usize = 255;
+
+/// One call on its way to an operation.
+pub(crate) struct Incoming {
+    /// Index of the product.
+    pub(crate) product: usize,
+    /// Index of the operation in the product's catalog.
+    pub(crate) entry: usize,
+    pub(crate) credential: Credential,
+    pub(crate) request_id: String,
+    /// The caller's idempotency key, as sent.
+    pub(crate) once_key: Option<String>,
+    /// The input as JSON text, or why it could not be read. That fault waits for its turn: who may
+    /// not call learns only that, and a call with broken input still counts.
+    pub(crate) input: Result<Bytes, Fault>,
+}
+
+/// A success.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    pub(crate) json: Json,
+    /// The answer was given before and nothing happened now.
+    pub(crate) replayed: bool,
+}
+
+/// Which check in front of the operation refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Gate {
+    NoCredential,
+    BadCredential,
+    Scope(&'static str),
+}
+
+/// A refusal and when it was given.
+#[derive(Debug)]
+pub(crate) struct Refused {
+    pub(crate) fault: Fault,
+    pub(crate) at: Moment,
+    pub(crate) gate: Option<Gate>,
+}
+
+impl Refused {
+    pub(crate) fn new(fault: Fault, at: Moment) -> Self {
+        Self { fault, at, gate: None }
+    }
+
+    fn at_gate(fault: Fault, at: Moment) -> Self {
+        let gate = (fault.kind == Kind::Unauthenticated).then_some(Gate::BadCredential);
+        Self { fault, at, gate }
+    }
+}
+
+/// Runs one call to its end.
+pub(crate) async fn dispatch(house: &Arc<House>, incoming: Incoming) -> Result<Answer, Refused> {
+    if let Some(refused) = refused_unread(house, &incoming.credential) {
+        return Err(refused);
+    }
+    let incoming = Arc::new(incoming);
+    let first = on_reader(house, &incoming, first_step).await?;
+    let (begun, person_id, at) = match first {
+        First::Refused(refused) => return Err(refused),
+        First::Started { begun, person_id, at } => (begun, person_id, at),
+        First::AskRows(principal) => {
+            let mounted = &house.products[incoming.product];
+            let subject = subject(mounted.product.name, &principal);
+            let admit = house.limiter.admit_command(&subject, &mounted.windows);
+            match house.store.write(admit).await {
+                Ok(Verdict::Done(())) => {}
+                Ok(Verdict::Refused(fault)) | Err(fault) => return Err(Refused::new(fault, house.now())),
+            }
+            on_reader(house, &incoming, |house, tx, incoming| {
+                let at = tx.now();
+                let person_id = principal.person_id.clone();
+                First::Started { begun: start(house, tx, incoming, principal), person_id, at }
+            })
+            .await?
+            .into_started()?
+        }
+    };
+    finish(house, &incoming, begun, &person_id, at).await
+}
+
+/// Checks a credential that nothing else will check, for the calls that need none.
+pub(crate) async fn check_credential(house: &Arc<House>, credential: &Credential) -> Result<(), Refused> {
+    if *credential == Credential::Absent {
+        return Ok(());
+    }
+    if let Some(refused) = refused_unread(house, credential) {
+        return Err(refused);
+    }
+    let (shared, credential) = (Arc::clone(house), credential.clone());
+    let checked = house
+        .store
+        .read(move |tx| {
+            let at = tx.now();
+            Ok(authenticated(&shared, tx, &credential)
+                .map(|_| ())
+                .map_err(|fault| Refused::at_gate(fault, at)))
+        })
+        .await;
+    checked.unwrap_or_else(|fault| Err(Refused::new(fault, house.now())))
+}
+
+/// The refusal that needs no look into the store.
+pub(crate) fn refused_unread(house: &House, credential: &Credential) -> Option<Refused> {
+    let (message, gate) = match credential {
+        Credential::Token(_) => return None,
+        Credential::Absent => (
+            "no credential was sent; send `Authorization: Bearer arena_sk_…`, with a key from the operator of this server",
+            Gate::NoCredential,
+        ),
+        Credential::Unusable(why) => (*why, Gate::BadCredential),
+    };
+    Some(Refused { fault: Fault::of(Kind::Unauthenticated, message), at: house.now(), gate: Some(gate) })
+}
+
+enum First {
+    Refused(Refused),
+    /// Several nodes share the budget: it is decided in rows.
+    AskRows(Principal),
+    Started {
+        begun: Begun,
+        person_id: String,
+        at: Moment,
+    },
+}
+
+type Begun = Result<Step<Json>, Fault>;
+
+impl First {
+    fn into_started(self) -> Result<(Begun, String, Moment), Refused> {
+        match self {
+            Self::Started { begun, person_id, at } => Ok((begun, person_id, at)),
+            Self::Refused(refused) => Err(refused),
+            Self::AskRows(_) => {
+                Err(Refused::new(Fault::internal("the budget asked twice"), Moment::from_millis(0)))
+            }
+        }
+    }
+}
+
+async fn on_reader(
+    house: &Arc<House>,
+    incoming: &Arc<Incoming>,
+    step: impl FnOnce(&House, &mut dyn Tx, &Incoming) -> First + Send + 'static,
+) -> Result<First, Refused> {
+    let (shared, call) = (Arc::clone(house), Arc::clone(incoming));
+    let read = house.store.read(move |tx| Ok(step(&shared, tx, &call))).await;
+    read.map_err(|fault| Refused::new(fault, house.now()))
+}
+
+fn first_step(house: &House, tx: &mut dyn Tx, incoming: &Incoming) -> First {
+    let at = tx.now();
+    let principal = match authenticated(house, tx, &incoming.credential) {
+        Ok(principal) => principal,
+        Err(fault) => return First::Refused(Refused::at_gate(fault, at)),
+    };
+    let scope = house.entry(incoming.product, incoming.entry).spec.scope;
+    if !principal.may(scope) {
+        let message = format!("this credential lacks the scope {scope}; use one that has it");
+        let fault = Fault::of(Kind::Forbidden, message);
+        return First::Refused(Refused { fault, at, gate: Some(Gate::Scope(scope)) });
+    }
+    let mounted = &house.products[incoming.product];
+    match house.limiter.admit_here(tx, &subject(mounted.product.name, &principal), &mounted.windows) {
+        None => First::AskRows(principal),
+        Some(Err(fault)) => First::Refused(Refused::new(fault, at)),
+        Some(Ok(())) => {
+            let person_id = principal.person_id.clone();
+            First::Started { begun: start(house, tx, incoming, principal), person_id, at }
+        }
+    }
+}
+
+fn authenticated(house: &House, tx: &mut dyn Tx, credential: &Credential) -> Result<Principal, Fault> {
+    match credential {
+        Credential::Token(token) => (house.authenticate)(tx, token),
+        Credential::Absent | Credential::Unusable(_) => Err(Fault::of(
+            Kind::Unauthenticated,
+            "no usable credential was sent; send `Authorization: Bearer …`",
+        )),
+    }
+}
+
+fn start(house: &House, tx: &mut dyn Tx, incoming: &Incoming, principal: Principal) -> Begun {
+    if incoming.once_key.as_deref().is_some_and(|key| !is_once_key(key)) {
+        return Err(Fault::invalid(format!(
+            "the idempotency key is not 1 to {ONCE_KEY_CHARS_MAX} visible ASCII characters; send such a key or none"
+        )));
+    }
+    let input = incoming.input.as_ref().map_err(Clone::clone)?;
+    if crate::body::is_deeper_than(input, house.limits.json_depth_max) {
+        return Err(Fault::invalid(format!(
+            "the input nests deeper than {} levels; flatten it",
+            house.limits.json_depth_max
+        )));
+    }
+    let call = Call { principal, request_id: incoming.request_id.clone() };
+    house.entry(incoming.product, incoming.entry).start(tx, &call, input)
+}
+
+fn is_once_key(key: &str) -> bool {
+    (1..=ONCE_KEY_CHARS_MAX).contains(&key.len()) && key.bytes().all(|byte| byte.is_ascii_graphic())
+}
+
+fn subject(product: &str, principal: &Principal) -> String {
+    [product, "|", &principal.person_id].concat()
+}
+
+async fn finish(
+    house: &Arc<House>,
+    incoming: &Incoming,
+    begun: Begun,
+    person_id: &str,
+    at: Moment,
+) -> Result<Answer, Refused> {
+    let spec = &house.entry(incoming.product, incoming.entry).spec;
+    if let Ok(input) = &incoming.input
+        && let Some(key) = incoming.once_key.as_deref()
+        && is_once_key(key)
+        && !spec.hints.read_only
+    {
+        let product = house.products[incoming.product].product.name;
+        let key = OnceKey {
+            scope: [product, "|", person_id, "|", spec.id].concat(),
+            key: key.to_owned(),
+            hash: Sha256::digest(input).into(),
+        };
+        return once(house, key, begun, at).await;
+    }
+    match begun {
+        Err(fault) => Err(Refused::new(fault, at)),
+        Ok(Step::Done(json)) => Ok(Answer { json, replayed: false }),
+        Ok(Step::Run(command)) => answer(house, house.store.write(command).await, at),
+    }
+}
+
+/// With a key even a call that needs no change goes through the writer: the state may have moved
+/// since the first call of that key, whose answer is what the caller is promised.
+async fn once(house: &House, key: OnceKey, begun: Begun, at: Moment) -> Result<Answer, Refused> {
+    let command = match begun {
+        Ok(Step::Run(command)) => command,
+        Ok(Step::Done(json)) => Box::new(Known(Ok(json))),
+        Err(fault) => Box::new(Known(Err(fault))),
+    };
+    match house.store.write_once(key, command).await {
+        Ok(Once::Ran(verdict)) => answer(house, Ok(verdict), at),
+        Ok(Once::Replayed(json)) => Ok(Answer { json, replayed: true }),
+        Ok(Once::KeyReused) => Err(Refused::new(
+            Fault::invalid("the idempotency key was used with another body; use a new key for a new request"),
+            at,
+        )),
+        Err(fault) => Err(Refused::new(fault, at)),
+    }
+}
+
+fn answer(house: &House, verdict: Result<Verdict<Json>, Fault>, at: Moment) -> Result<Answer, Refused> {
+    match verdict {
+        Ok(Verdict::Done(json)) => Ok(Answer { json, replayed: false }),
+        // The command ran later than the first step; its refusal must not be dated before it.
+        Ok(Verdict::Refused(fault)) | Err(fault) => Err(Refused::new(fault, house.now().max(at))),
+    }
+}
+
+/// What the first step already knows, as a command, so that a stored answer goes before it.
+struct Known(Result<Json, Fault>);
+
+impl Command for Known {
+    type Out = Json;
+
+    fn name(&self) -> &'static str {
+        "doors.known"
+    }
+
+    fn run(&self, _: &mut dyn Tx) -> Result<Verdict<Json>, Fault> {
+        self.0.clone().map(Verdict::Done)
+    }
+}

@@ -1,0 +1,92 @@
+//! What all doors share while the server runs.
+
+use std::sync::Arc;
+
+use kernel::{
+    Moment,
+    id::Ids,
+    operation::{Entry, Product},
+};
+use store::{
+    Store,
+    limits::{Limits, Windows},
+};
+
+use crate::{
+    clock::ArenaClock,
+    config::{Authenticate, DoorsConfig, HttpLimits, OnRequest, ServerName, WiringError},
+    origin::Origins,
+};
+
+/// A product with what is computed from it once.
+pub(crate) struct Mounted {
+    pub(crate) product: Product,
+    pub(crate) windows: Windows,
+}
+
+pub(crate) struct House {
+    pub(crate) store: Store,
+    pub(crate) products: Vec<Mounted>,
+    pub(crate) authenticate: Authenticate,
+    pub(crate) limiter: Arc<Limits>,
+    pub(crate) ids: Arc<dyn Ids>,
+    pub(crate) server: ServerName,
+    /// Without a trailing slash.
+    pub(crate) public_url: String,
+    pub(crate) origins: Origins,
+    /// Index of the product that answers at `/mcp`.
+    pub(crate) root: usize,
+    pub(crate) limits: HttpLimits,
+    pub(crate) on_request: Option<OnRequest>,
+    clock: ArenaClock,
+}
+
+impl House {
+    pub(crate) fn new(config: DoorsConfig) -> Result<Self, WiringError> {
+        let origins = Origins::new(
+            &config.public_url,
+            &config.allowed_hosts,
+            &config.allowed_origins,
+            config.loopback_origins,
+        )?;
+        let root = config
+            .products
+            .iter()
+            .position(|product| product.name == config.root_mcp)
+            .ok_or(WiringError::UnknownRoot(config.root_mcp))?;
+        let products = config
+            .products
+            .into_iter()
+            .map(|product| Mounted { windows: Windows::from_budget(product.budget), product })
+            .collect();
+        let clock = ArenaClock::new(config.store.clone(), config.clock)?;
+        Ok(Self {
+            store: config.store,
+            products,
+            authenticate: config.authenticate,
+            limiter: config.limiter,
+            ids: config.ids,
+            server: config.server,
+            public_url: config.public_url.as_str().trim_end_matches('/').to_owned(),
+            origins,
+            root,
+            limits: config.limits,
+            on_request: config.on_request,
+            clock,
+        })
+    }
+
+    /// Arena time for an answer that no transaction dates.
+    pub(crate) fn now(&self) -> Moment {
+        self.clock.now()
+    }
+
+    /// The speed of Arena time as text, when it is not that of real time.
+    pub(crate) fn clock_speed(&self) -> Option<String> {
+        self.clock.speed()
+    }
+
+    pub(crate) fn entry(&self, product: usize, entry: usize) -> &Entry {
+        &self.products[product].product.operations[entry]
+    }
+}

@@ -1,0 +1,110 @@
+//! Reads that need no credential: JSON over GET, cacheable, for any page to use.
+
+use std::sync::Arc;
+
+use axum::{
+    body::Body,
+    extract::{Path, Request, State, rejection::PathRejection},
+};
+use http::{HeaderMap, HeaderValue, Method, Response, StatusCode, header};
+use kernel::{Fault, Kind, id::hex};
+use sha2::{Digest, Sha256};
+
+use crate::{
+    answer::{self, Told},
+    config::Door,
+    dispatch::Refused,
+    house::House,
+};
+
+/// The longest path parameter that is looked up, in bytes.
+const PARAMETER_BYTES_MAX: usize = 256;
+
+/// One public read.
+#[derive(Clone)]
+pub(crate) struct Reading {
+    pub(crate) house: Arc<House>,
+    pub(crate) product: usize,
+    pub(crate) public: usize,
+}
+
+pub(crate) async fn serve(
+    State(reading): State<Reading>,
+    parameter: Result<Path<String>, PathRejection>,
+    request: Request,
+) -> Response<Body> {
+    let Reading { house, product, public } = &reading;
+    let mounted = &house.products[*product].product;
+    let public_read = &mounted.publics[*public];
+    let told =
+        Told { product: Some(mounted.name), operation: Some(public_read.id), ..Told::by(Door::Public) };
+    let mut response = if *request.method() == Method::GET || *request.method() == Method::HEAD {
+        let parameter = if public_read.path.contains('{') {
+            parameter.ok().map(|Path(text)| text).filter(|text| text.len() <= PARAMETER_BYTES_MAX)
+        } else {
+            Some(String::new())
+        };
+        match read(&reading, parameter).await {
+            Ok(json) => cached(request.headers(), json, public_read.max_age_seconds, told),
+            Err(refused) => answer::refused(mounted, &refused, told),
+        }
+    } else {
+        let fault = Fault::of(Kind::MethodNotAllowed, "this path takes GET; use that method");
+        let mut response = answer::refused(mounted, &Refused::new(fault, house.now()), told);
+        response.headers_mut().insert(header::ALLOW, HeaderValue::from_static("GET, HEAD"));
+        response
+    };
+    // Nothing here depends on who asks, so any page may read it.
+    response.headers_mut().insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
+    response
+}
+
+async fn read(reading: &Reading, parameter: Option<String>) -> Result<String, Refused> {
+    let house = &reading.house;
+    let Some(parameter) = parameter else {
+        let fault = Fault::of(Kind::NotFound, "nothing has this id; take one from a list");
+        return Err(Refused::new(fault, house.now()));
+    };
+    let (shared, product, public) = (Arc::clone(house), reading.product, reading.public);
+    let read = house
+        .store
+        .read(move |tx| (shared.products[product].product.publics[public].read)(tx, &parameter))
+        .await;
+    read.map_err(|fault| Refused::new(fault, house.now()))
+}
+
+fn cached(headers: &HeaderMap, json: String, max_age_seconds: u32, told: Told) -> Response<Body> {
+    with_etag(headers, json.into(), "application/json", max_age_seconds, told)
+}
+
+/// An answer that caches may keep, or `304` when the caller has it already.
+pub(crate) fn with_etag(
+    headers: &HeaderMap,
+    content: bytes::Bytes,
+    media_type: &'static str,
+    max_age_seconds: u32,
+    told: Told,
+) -> Response<Body> {
+    let etag = format!("\"{}\"", hex(&Sha256::digest(&content)[..12]));
+    let fresh = headers.get_all(header::IF_NONE_MATCH).iter().any(|value| {
+        value.to_str().is_ok_and(|list| {
+            list.split(',').map(str::trim).any(|item| item == "*" || item.trim_start_matches("W/") == etag)
+        })
+    });
+    let mut response = Response::new(if fresh { Body::empty() } else { Body::from(content) });
+    if fresh {
+        *response.status_mut() = StatusCode::NOT_MODIFIED;
+    } else {
+        response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(media_type));
+    }
+    let headers = response.headers_mut();
+    if let Ok(value) = HeaderValue::from_str(&etag) {
+        headers.insert(header::ETAG, value);
+    }
+    if let Ok(value) = HeaderValue::from_str(&format!("public, max-age={max_age_seconds}")) {
+        headers.insert(header::CACHE_CONTROL, value);
+    }
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    response.extensions_mut().insert(told);
+    response
+}

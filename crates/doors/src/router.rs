@@ -1,0 +1,73 @@
+//! Every route of the doors, made from the catalog.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
+
+use axum::{Router, middleware, routing::any};
+
+use crate::{
+    config::{DoorsConfig, WiringError},
+    front,
+    house::House,
+    mcp, operations, publics, web,
+};
+
+/// Opens the doors on a catalog.
+pub fn router(config: DoorsConfig) -> Result<Router, WiringError> {
+    let house = Arc::new(House::new(config)?);
+    let mut routes = Routes { taken: BTreeSet::new(), router: Router::new() };
+    for product in 0..house.products.len() {
+        mount_product(&mut routes, &house, product)?;
+    }
+    for page in web::pages(&house)? {
+        routes.add(page.path, page.route)?;
+    }
+    for (path, route) in web::live_routes(&house) {
+        routes.add(path, route)?;
+    }
+    let router = routes.router.fallback(any(front::nowhere).with_state(Arc::clone(&house)));
+    Ok(router.layer(middleware::from_fn_with_state(house, front::front)))
+}
+
+struct Routes {
+    taken: BTreeSet<String>,
+    router: Router,
+}
+
+impl Routes {
+    fn add(&mut self, path: &str, route: axum::routing::MethodRouter) -> Result<(), WiringError> {
+        if !self.taken.insert(path.to_owned()) {
+            return Err(WiringError::Path(path.to_owned()));
+        }
+        let router = std::mem::take(&mut self.router);
+        self.router = router.route(path, route);
+        Ok(())
+    }
+}
+
+fn mount_product(routes: &mut Routes, house: &Arc<House>, product: usize) -> Result<(), WiringError> {
+    let mounted = &house.products[product].product;
+    let endpoint = Arc::new(mcp::Endpoint::new(house, product));
+    let root = (house.root == product).then_some(mcp::ROOT_PATH);
+    for path in [Some(mounted.mcp_path), root].into_iter().flatten() {
+        let route = || any(mcp::serve).with_state(Arc::clone(&endpoint));
+        routes.add(path, route())?;
+        // Clients add the slash by themselves, and a redirect would lose their body.
+        routes.add(&format!("{path}/"), route())?;
+    }
+    let mut by_path: BTreeMap<&'static str, Vec<(&'static str, usize)>> = BTreeMap::new();
+    for (index, entry) in mounted.operations.iter().enumerate() {
+        by_path.entry(entry.spec.path).or_default().push((entry.spec.method, index));
+    }
+    for (path, methods) in by_path {
+        let resource = operations::Resource { house: Arc::clone(house), product, methods: Arc::new(methods) };
+        routes.add(path, any(operations::serve).with_state(resource))?;
+    }
+    for (index, public) in mounted.publics.iter().enumerate() {
+        let reading = publics::Reading { house: Arc::clone(house), product, public: index };
+        routes.add(public.path, any(publics::serve).with_state(reading))?;
+    }
+    Ok(())
+}
