@@ -50,7 +50,7 @@ impl ExitCode {
         match self {
             Self::Ok => "done; an empty list is also done",
             Self::Failed => "a check failed, the server could not start, or a bug in arena",
-            Self::Usage => "the command line or the configuration is wrong; nothing was sent",
+            Self::Usage => "the command line or configuration is wrong; nothing was sent",
             Self::Auth => "no key, or one that does not hold",
             Self::Membership => "the operation needs a membership",
             Self::Refused => "refused, as a repeat would be; a spent rate limit too",

@@ -24,7 +24,7 @@ pub(crate) async fn run(loaded: &Loaded, command: AdminCommand, as_json: bool) -
         AdminResponse::Keys(keys) => print::data(&key_table(&keys)),
         AdminResponse::KeyRevoked(key) if as_json => print::json(&key)?,
         AdminResponse::KeyRevoked(key) => {
-            print::data(&format!("revoked {} ({}…)\n", key.key_id, key.prefix));
+            print::data(&format!("revoked {} ({}…)\n", key.id, key.prefix));
         }
         AdminResponse::Refused(refusal) => return Err(refusal.into()),
         AdminResponse::Checks(_) => return Err(unexpected()),
@@ -92,7 +92,7 @@ fn user_table(users: &[User]) -> String {
         .iter()
         .map(|user| {
             let state = if user.disabled { "disabled" } else { "active" };
-            vec![user.nickname.clone(), user.user_id.clone(), user.created_at.to_string(), state.to_owned()]
+            vec![user.nickname.clone(), user.id.clone(), user.created_at.to_string(), state.to_owned()]
         })
         .collect();
     table::columns(&["nickname", "user id", "created", "state"], &rows)
@@ -103,7 +103,7 @@ fn key_table(keys: &[Key]) -> String {
         .iter()
         .map(|key| {
             vec![
-                key.key_id.clone(),
+                key.id.clone(),
                 key.prefix.clone(),
                 key.scopes.join(" "),
                 key.created_at.to_string(),

@@ -57,7 +57,7 @@ impl Office {
             AdminRequest::UserList => {
                 let people = self.store.read(|tx| people::list(tx)).await?;
                 let user = |person: people::Person| User {
-                    user_id: person.id,
+                    id: person.id,
                     nickname: person.nickname,
                     created_at: person.created_at,
                     disabled: person.disabled_at.is_some(),
@@ -112,7 +112,7 @@ impl Office {
 fn shown(key: KeyInfo, real: Moment) -> Key {
     Key {
         status: key.status(real).to_owned(),
-        key_id: key.id,
+        id: key.id,
         prefix: key.prefix,
         scopes: key.scopes,
         created_at: key.created_at,

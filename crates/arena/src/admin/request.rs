@@ -56,7 +56,8 @@ pub(crate) struct CreatedUser {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct User {
-    pub(crate) user_id: String,
+    #[serde(rename = "userId")]
+    pub(crate) id: String,
     pub(crate) nickname: String,
     pub(crate) created_at: Moment,
     pub(crate) disabled: bool,
@@ -75,7 +76,8 @@ pub(crate) struct CreatedKey {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Key {
-    pub(crate) key_id: String,
+    #[serde(rename = "keyId")]
+    pub(crate) id: String,
     /// How the key begins.
     pub(crate) prefix: String,
     pub(crate) scopes: Vec<String>,

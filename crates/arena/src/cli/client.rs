@@ -12,10 +12,9 @@ pub(crate) enum McpCommand {
 
 #[derive(Debug, Clone, Args)]
 pub(crate) struct McpArgs {
-    /// Server that the calls go to [default: http://127.0.0.1:7878]
-    #[arg(long, value_name = "URL")]
+    #[arg(long, value_name = "URL", help = "Server that the calls go to [default: http://127.0.0.1:7878]")]
     pub(crate) server: Option<String>,
-    /// Key to send; ARENA_API_KEY keeps it out of the process list
+    /// Key to send; `ARENA_API_KEY` keeps it out of the process list
     #[arg(long, value_name = "KEY")]
     pub(crate) key: Option<String>,
 }
@@ -37,7 +36,9 @@ impl McpCommand {
 pub(crate) enum DuelsCommand {
     /// Recompute the sealed demands of a settled duel
     Verify {
-        /// Address of the duel, for example https://arena.example/duels/0123456789abcdef01234567
+        #[arg(
+            help = "Address of the duel, for example https://arena.example/duels/0123456789abcdef01234567"
+        )]
         url: String,
     },
 }

@@ -31,8 +31,13 @@ pub(crate) struct Cli {
 /// Options of every command.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct Common {
-    /// Where the data is [default: $XDG_DATA_HOME/arena]
-    #[arg(long, value_name = "DIR", global = true, display_order = 900)]
+    #[arg(
+        long,
+        value_name = "DIR",
+        global = true,
+        display_order = 900,
+        help = "Where the data is [default: $XDG_DATA_HOME/arena]"
+    )]
     pub(crate) data_dir: Option<PathBuf>,
     /// Configuration file [default: arena.toml in the data directory]
     #[arg(long, value_name = "FILE", global = true, display_order = 901)]

@@ -115,7 +115,12 @@ pub(crate) fn address(key: &str, text: &str) -> Result<SocketAddr, Failure> {
     text.to_socket_addrs().map_err(|_| wrong())?.next().ok_or_else(wrong)
 }
 
-fn within<T: PartialOrd + std::fmt::Display>(key: &str, value: T, min: T, max: T) -> Result<(), Failure> {
+fn within<T: PartialOrd + std::fmt::Display + Copy>(
+    key: &str,
+    value: T,
+    min: T,
+    max: T,
+) -> Result<(), Failure> {
     if value < min || value > max {
         return Err(Failure::usage(format!("{key} is {value}; use {min} to {max}")));
     }

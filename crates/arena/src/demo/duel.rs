@@ -79,7 +79,6 @@ impl Memory {
             Move::Demand(script.demand.choose(position, ids))
         };
         match seen.state {
-            State::WaitingForOpponent => Move::Wait,
             State::YourDemandRequired => demand(),
             State::Chat if seen.expires_in_seconds < HURRY_SECONDS || self.looks > LOOKS_MAX => demand(),
             State::Chat if self.said < LINES_MAX && (self.said == 0 || news > 0) => {
@@ -91,7 +90,7 @@ impl Memory {
             }
             // Both have spoken their lines: there is nothing left to say.
             State::Chat if self.said >= LINES_MAX && self.heard >= LINES_MAX => demand(),
-            State::Chat => Move::Wait,
+            State::Chat | State::WaitingForOpponent => Move::Wait,
         }
     }
 }

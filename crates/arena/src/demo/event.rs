@@ -2,6 +2,8 @@
 
 use serde::Serialize;
 
+use crate::serve::banner::Link;
+
 /// One thing that happened. Times are Arena time as the server printed it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "event", rename_all = "snake_case", rename_all_fields = "camelCase")]
@@ -54,12 +56,6 @@ pub(crate) enum Event {
     Ended {
         settled: u64,
     },
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub(crate) struct Link {
-    pub(crate) name: &'static str,
-    pub(crate) url: String,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

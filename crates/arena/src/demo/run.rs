@@ -14,7 +14,7 @@ use url::Url;
 
 use super::{
     agent::{self, Ending, Setup},
-    event::{Event, Link},
+    event::Event,
     roster::Roster,
     screen::Screen,
     script::{SCRIPTS, Script},
@@ -125,11 +125,9 @@ async fn play(
     screen: Screen,
 ) -> Result<(), Failure> {
     let key = enrol(house, READER_NICKNAME).await?;
-    let links: Vec<Link> =
-        banner::links(base).into_iter().map(|link| Link { name: link.name, url: link.url }).collect();
     let mcp_url = format!("{base}/duels/mcp");
     screen.show(&Event::Started {
-        urls: links,
+        urls: banner::links(base),
         clock_speed: args.clock_speed.to_string(),
         data_dir: data_dir.to_owned(),
         api_key: key.clone(),

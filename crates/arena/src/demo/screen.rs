@@ -29,7 +29,7 @@ impl Screen {
         if self.as_json {
             return serde_json::to_string(event).is_ok_and(|text| print::line(&text));
         }
-        self.words(event).is_none_or(|text| print::line(&text))
+        print::line(&self.words(event))
     }
 
     /// The way in, for people; with `--json` the first event has it all.
@@ -50,19 +50,18 @@ impl Screen {
         print::line("");
     }
 
-    fn words(&self, event: &Event) -> Option<String> {
+    fn words(&self, event: &Event) -> String {
         let name = |text: &str| printable(text);
-        Some(match event {
+        match event {
             Event::Started { urls, clock_speed, data_dir, .. } => {
-                let mut out = format!(
-                    "{}\n\nThe clock runs {clock_speed} times as fast as real time. Data: {}, removed at the end.\n",
+                let rows: Vec<String> =
+                    urls.iter().map(|link| format!("  {:<16} {}", link.name, link.url)).collect();
+                format!(
+                    "{}\n\nThe clock runs {clock_speed} times as fast as real time. Data: {}, removed at the end.\n\n{}",
                     self.terminal.paint(Style::Strong, concat!("Arena ", env!("CARGO_PKG_VERSION"), " demo")),
                     printable(data_dir),
-                );
-                for link in urls {
-                    out.push_str(&format!("\n  {:<16} {}", link.name, link.url));
-                }
-                out
+                    rows.join("\n"),
+                )
             }
             Event::Entered { agent, pitch, available } => format!(
                 "          {} entered with {available} points: {}",
@@ -91,7 +90,7 @@ impl Screen {
                 format!("          {} lost its connection: {}", name(agent), printable(message))
             }
             Event::Ended { settled } => format!("\nThe demo has ended after {settled} duels."),
-        })
+        }
     }
 
     fn settled(&self, duel: &Settled) -> String {
@@ -157,7 +156,7 @@ mod tests {
             opponent: "max".into(),
             message: "\u{1b}]0;owned\u{7} settled\n".into(),
         };
-        let text = PLAIN.words(&said).unwrap();
+        let text = PLAIN.words(&said);
         assert!(!text.contains(char::is_control), "{text:?}");
         assert!(text.contains("“\\u{1b}]0;owned\\u{7} settled\\n”"), "{text}");
     }

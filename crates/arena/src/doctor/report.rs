@@ -11,7 +11,7 @@ use crate::{
     config::layers::Loaded,
     exit::ExitCode,
     failure::Failure,
-    output::{print, table},
+    output::{escape::printable, print, table},
 };
 
 #[derive(Serialize)]
@@ -57,12 +57,11 @@ fn shown(checks: &[Check], ok: bool) -> String {
         .iter()
         .map(|check| vec![check.outcome.word().to_owned(), check.name.clone(), check.detail.clone()])
         .collect();
-    let mut out = table::columns(&["", "check", "found"], &rows);
-    for check in checks {
-        if let Some(hint) = &check.hint {
-            out.push_str(&format!("\n{}: {hint}", check.name));
-        }
-    }
-    out.push_str(if ok { "\nAll holds.\n" } else { "\n\nSomething does not hold.\n" });
-    out
+    let table = table::columns(&["", "check", "found"], &rows);
+    let hints: Vec<String> = checks
+        .iter()
+        .filter_map(|check| Some(format!("{}: {}\n", check.name, printable(check.hint.as_deref()?))))
+        .collect();
+    let verdict = if ok { "All holds." } else { "Something does not hold." };
+    format!("{table}\n{}{verdict}\n", hints.concat())
 }

@@ -1,9 +1,11 @@
 //! What a person reads when the server starts: every address, and what to do next.
 
+use serde::Serialize;
+
 use crate::config::speed::Speed;
 
 /// An address with its name.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct Link {
     pub(crate) name: &'static str,
     pub(crate) url: String,
@@ -25,8 +27,8 @@ pub(crate) fn links(base: &str) -> Vec<Link> {
 
 /// The banner of `arena serve`.
 pub(crate) fn text(base: &str, metrics: Option<&str>, data: &str, speed: Speed) -> String {
-    let mut out = format!("Arena {}\n", env!("CARGO_PKG_VERSION"));
-    let mut row = |name: &str, value: &str| out.push_str(&format!("  {name:<14} {value}\n"));
+    let mut lines = vec![concat!("Arena ", env!("CARGO_PKG_VERSION")).to_owned()];
+    let mut row = |name: &str, value: &str| lines.push(format!("  {name:<14} {value}"));
     for link in links(base) {
         row(link.name, &link.url);
     }
@@ -35,6 +37,6 @@ pub(crate) fn text(base: &str, metrics: Option<&str>, data: &str, speed: Speed) 
     if speed.milli() != kernel::time::SPEED_REAL_MILLI {
         row("clock", &format!("{speed} times as fast as real time"));
     }
-    out.push_str("  a first key    arena admin user create NICKNAME");
-    out
+    row("a first key", "arena admin user create NICKNAME");
+    lines.join("\n")
 }

@@ -24,7 +24,7 @@ use crate::{
 };
 
 /// How often what is past its time is deleted.
-const HOUSEKEEPING: Duration = Duration::from_secs(300);
+const HOUSEKEEPING: Duration = Duration::from_mins(5);
 /// How long workers may take to notice that the server ends.
 const WORKERS_END: Duration = Duration::from_secs(5);
 

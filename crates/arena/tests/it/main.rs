@@ -1,11 +1,6 @@
 //! The program from outside: real processes on loopback, each ended by the test that started it.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::allow_attributes,
-    reason = "helpers of tests are not in test functions"
-)]
+#![expect(clippy::unwrap_used, reason = "helpers of tests are not in test functions")]
 
 mod admin;
 mod config;

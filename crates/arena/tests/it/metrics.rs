@@ -29,6 +29,10 @@ fn requests_are_counted_by_product_operation_and_status() {
     ] {
         assert!(answer.body.contains(line), "{line} is not in\n{}", answer.body);
     }
+    let documented = include_str!("../../../../docs/metrics.md");
+    for name in answer.body.lines().filter_map(|line| line.strip_prefix("# TYPE ")?.split(' ').next()) {
+        assert!(documented.contains(&format!("`{name}`")), "{name} is not in docs/metrics.md");
+    }
     assert!(!answer.body.contains("alice"), "no label comes from a caller");
     assert_ne!(get(&format!("http://{}/metrics", server.address)).status, 200, "not on the main listener");
     server.stop();
