@@ -87,8 +87,8 @@ impl Duels {
         }))
     }
 
-    pub fn ids(&self) -> &dyn Ids {
-        &*self.ids
+    pub fn ids(&self) -> &Arc<dyn Ids> {
+        &self.ids
     }
 
     pub(crate) fn profile_url(&self, agent: &str) -> String {

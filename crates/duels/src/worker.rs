@@ -2,7 +2,11 @@
 
 use std::{sync::Arc, time::Duration};
 
-use kernel::{Fault, id::Ids, tx::Verdict};
+use kernel::{
+    Fault,
+    id::Ids,
+    tx::{Tx, Verdict},
+};
 use store::Store;
 
 use crate::{Duels, settlement::SettleDue, tables::duels};
@@ -12,23 +16,37 @@ pub const POLL_MS: u64 = 100;
 /// Due duels that one look takes; the next look follows at once when it was full.
 pub const BATCH: i64 = 200;
 
+/// Slugs of the duels that are due now, longest overdue first.
+pub fn due(tx: &mut dyn Tx) -> Result<Vec<String>, Fault> {
+    duels::due(tx, BATCH)
+}
+
+/// The command that settles one due duel; `None` when there is no such duel.
+pub fn settle_command(tx: &mut dyn Tx, ids: &dyn Ids, slug: &str) -> Result<Option<SettleDue>, Fault> {
+    let duel = duels::by_slug(tx, slug)?;
+    Ok(duel.map(|duel| SettleDue {
+        slug: duel.slug,
+        agents: duel.seats.map(|seat| seat.agent),
+        seed: ids.seed(),
+    }))
+}
+
 /// Settles what is due now and returns how many duels this call settled.
-pub async fn run_once(store: &Store, ids: &dyn Ids) -> Result<usize, Fault> {
-    let due = store
-        .read(|tx| {
-            let mut found = Vec::new();
-            for slug in duels::due(tx, BATCH)? {
-                if let Some(duel) = duels::by_slug(tx, &slug)? {
-                    found.push((slug, duel.seats.map(|seat| seat.agent)));
-                }
+pub async fn run_once(store: &Store, ids: &Arc<dyn Ids>) -> Result<usize, Fault> {
+    let drawn = Arc::clone(ids);
+    let commands = store
+        .read(move |tx| {
+            let mut commands = Vec::new();
+            for slug in due(tx)? {
+                commands.extend(settle_command(tx, &*drawn, &slug)?);
             }
-            Ok(found)
+            Ok(commands)
         })
         .await?;
     // Submitted together, so that one commit carries many.
     let mut running = tokio::task::JoinSet::new();
-    for (slug, agents) in due {
-        let (store, command) = (store.clone(), SettleDue { slug, agents, seed: ids.seed() });
+    for command in commands {
+        let store = store.clone();
         running.spawn(async move { store.write(Box::new(command)).await });
     }
     let mut settled = 0;

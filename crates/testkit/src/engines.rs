@@ -79,6 +79,16 @@ impl TestPlace {
         Some(Self { kind: Kind::Postgres(database::Databases::new(&url)) })
     }
 
+    /// A fresh place of the same engine.
+    #[must_use]
+    pub fn another(&self) -> Self {
+        let kind = match &self.kind {
+            Kind::Sqlite(_) => return Self::sqlite(),
+            Kind::Postgres(databases) => Kind::Postgres(databases.another()),
+        };
+        Self { kind }
+    }
+
     /// The place, empty until a store is opened there. The same place for the whole test.
     pub fn place(&self) -> Place {
         self.migrated(&[])

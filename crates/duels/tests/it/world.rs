@@ -149,7 +149,19 @@ impl World {
 
     /// One round of the deadline worker.
     pub(crate) async fn settle_due(&self) -> usize {
-        duels::worker::run_once(&self.store, &*self.ids).await.unwrap()
+        let ids = Arc::clone(&self.ids) as Arc<dyn Ids>;
+        duels::worker::run_once(&self.store, &ids).await.unwrap()
+    }
+
+    /// The deadline worker's work one by one, so that the order of settlements is known.
+    pub(crate) async fn sweep(&self) {
+        let due = self.store.read(|tx| duels::worker::due(tx)).await.unwrap();
+        for slug in due {
+            let ids = Arc::clone(&self.ids);
+            let command =
+                self.store.read(move |tx| duels::worker::settle_command(tx, &*ids, &slug)).await.unwrap();
+            self.store.write(Box::new(command.expect("a due duel exists"))).await.unwrap();
+        }
     }
 
     /// Everything that must always hold.

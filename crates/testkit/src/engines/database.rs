@@ -37,6 +37,11 @@ impl Databases {
         Self { server: url.to_owned(), own: OnceLock::new() }
     }
 
+    /// Another database on the same server.
+    pub(super) fn another(&self) -> Self {
+        Self::new(&self.server)
+    }
+
     /// The URL of the test's database, made on the first call.
     pub(super) fn own(&self, schemas: &[Schema]) -> String {
         let name = self.own.get_or_init(|| {
