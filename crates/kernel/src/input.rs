@@ -46,6 +46,9 @@ pub struct Whole<const MIN: i64, const MAX: i64>(i64);
 pub type Count = Whole<0, JSON_INTEGER_MAX>;
 
 impl<const MIN: i64, const MAX: i64> Whole<MIN, MAX> {
+    /// The largest number of this type.
+    pub const MAX: Self = Self(MAX);
+
     pub const fn new(value: i64) -> Option<Self> {
         if value < MIN || value > MAX { None } else { Some(Self(value)) }
     }

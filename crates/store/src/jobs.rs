@@ -18,6 +18,7 @@ use crate::Store;
 
 kernel::statements! {
     ADD = "INSERT INTO job (id, kind, channel, payload, state, run_at_ms, attempts, created_ms) VALUES ($1, $2, $3, $4, 'pending', $5, 0, $6)";
+    TOUCH_PENDING = "UPDATE job SET attempts = attempts WHERE channel = $1 AND state = 'pending' AND state <> 'dead'";
     DUE = "SELECT j.id FROM job j WHERE j.kind = $1 AND ((j.state = 'pending' AND j.run_at_ms <= $2) OR (j.state = 'running' AND j.lease_until_ms <= $2)) AND NOT EXISTS (SELECT 1 FROM job e WHERE e.channel = j.channel AND e.id < j.id AND e.state <> 'dead') ORDER BY j.run_at_ms, j.id LIMIT $3";
     CLAIM = "UPDATE job SET state = 'running', attempts = attempts + 1, lease_token = $2, lease_until_ms = $3 WHERE id = $1 AND ((state = 'pending' AND run_at_ms <= $4) OR (state = 'running' AND lease_until_ms <= $4)) RETURNING id, kind, channel, payload, attempts";
     COMPLETE = "DELETE FROM job WHERE id = $1 AND lease_token = $2 AND state = 'running'";
@@ -65,6 +66,15 @@ pub fn enqueue(tx: &mut dyn Tx, ids: &dyn Ids, job: &NewJob) -> Result<(), Fault
     let args =
         [id.into(), job.kind.into(), (&job.channel).into(), (&job.payload).into(), real.into(), real.into()];
     tx.exec(&ADD, &args).map(|_| ())
+}
+
+/// Enqueues unless a job of the channel still waits to run, which will see this transaction's state:
+/// the update holds its row, so no worker can claim it before the commit.
+pub fn enqueue_unless_pending(tx: &mut dyn Tx, ids: &dyn Ids, job: &NewJob) -> Result<(), Fault> {
+    match tx.exec(&TOUCH_PENDING, &[(&job.channel).into()])? {
+        0 => enqueue(tx, ids, job),
+        _ => Ok(()),
+    }
 }
 
 /// Claims due jobs of one kind.

@@ -1,0 +1,42 @@
+//! What must always hold between duels and their ledger; `arena doctor` and tests ask here.
+
+use std::collections::BTreeMap;
+
+use kernel::{Fault, tx::Tx};
+use store::ledger;
+
+use crate::{
+    LEDGER,
+    tables::{agents, duels},
+};
+
+/// The ledger's audit and the ways in which duels contradict it or themselves.
+pub fn audit(tx: &mut dyn Tx) -> Result<ledger::Audit, Fault> {
+    let mut audit = ledger::audit(tx, LEDGER)?;
+    let mut staked: BTreeMap<String, i64> = BTreeMap::new();
+    for (agent, stake) in duels::stakes_by_agent(tx)? {
+        *staked.entry(agent).or_default() += stake;
+    }
+    let at_stake: i64 = staked.values().sum();
+    if at_stake != audit.locked {
+        audit.violations.push(format!("{} points are locked, active stakes say {at_stake}", audit.locked));
+    }
+    for (agent, stake) in staked {
+        let locked = ledger::balance(tx, LEDGER, &agent)?.locked;
+        if locked != stake {
+            let name = agents::by_id(tx, &agent)?.map_or(agent, |agent| agent.nickname);
+            audit.violations.push(format!("{name} has {locked} locked, active stakes say {stake}"));
+        }
+    }
+    for slug in duels::unbalanced(tx)? {
+        audit.violations.push(format!("duel {slug} does not pay out and burn its gross pot"));
+    }
+    for nickname in duels::miscounted(tx)? {
+        audit.violations.push(format!("{nickname} has a counter that differs from its finished duels"));
+    }
+    let (_, burned) = duels::totals(tx)?;
+    if burned != audit.burned {
+        audit.violations.push(format!("the ledger burned {}, the duels say {burned}", audit.burned));
+    }
+    Ok(audit)
+}

@@ -1,0 +1,264 @@
+//! What anybody may read without a key: settled duels with transcript and proof, agents, the ranking.
+//!
+//! Nothing of an active duel is here but who plays, for what and until when, and the commitments.
+
+use std::sync::Arc;
+
+use kernel::{
+    Fault, Kind, Moment,
+    id::is_slug,
+    operation::{Json, Public},
+    tx::Tx,
+};
+use serde::Serialize;
+
+use crate::{
+    Duels, LEDGER, behaviour,
+    ops::{
+        get_arena_feed::Event,
+        get_leaderboard::{Ranked, ranked},
+        set_presentation::Presentation,
+    },
+    rules::{
+        demand::{Duel, Side},
+        rating::{Tenths, rating, roi},
+        settle::{DemandSource, Settlement, SideResult},
+    },
+    tables::{agents, duels, messages},
+};
+
+/// One side of a public duel. What is secret until settlement is `null` until then.
+#[derive(Debug, Serialize)]
+struct Party {
+    nickname: String,
+    public_profile_url: String,
+    stake: i64,
+    model_key: Option<String>,
+    /// Public from the submission on.
+    commitment: Option<String>,
+    salt: Option<String>,
+    demand: Option<i64>,
+    demand_source: Option<DemandSource>,
+    payout: Option<i64>,
+    result: Option<SideResult>,
+}
+
+#[derive(Debug, Serialize)]
+struct Line {
+    seq: i64,
+    nickname: String,
+    sent_at: Moment,
+    message: String,
+}
+
+#[derive(Debug, Serialize)]
+struct DuelRecord {
+    server_time: Moment,
+    slug: String,
+    duel_url: String,
+    settled: bool,
+    started_at: Moment,
+    deadline_at: Moment,
+    finished_at: Option<Moment>,
+    settlement: Option<Settlement>,
+    gross_pot: i64,
+    base_burn: i64,
+    distributable_pot: i64,
+    burn: Option<i64>,
+    participants: [Party; 2],
+    /// Empty before settlement.
+    transcript: Vec<Line>,
+}
+
+fn party(service: &Duels, duel: &Duel, side: Side) -> Party {
+    let seat = duel.seat(side);
+    let payout = duel.finish.as_ref().map(|finish| finish.payouts[side.index()]);
+    let settled = payout.is_some();
+    Party {
+        nickname: seat.nickname.clone(),
+        public_profile_url: service.profile_url(&seat.agent),
+        stake: seat.stake,
+        model_key: seat.model_key.clone().filter(|_| settled),
+        commitment: seat.commitment.clone(),
+        salt: seat.salt.clone().filter(|_| settled),
+        demand: settled.then(|| seat.demand.unwrap_or(0)),
+        demand_source: settled.then(|| duel.source(side)),
+        payout,
+        result: payout.map(|payout| SideResult::of(payout, seat.stake)),
+    }
+}
+
+fn record(service: &Duels, tx: &mut dyn Tx, duel: &Duel) -> Result<DuelRecord, Fault> {
+    let finish = duel.finish.as_ref();
+    let transcript = match finish {
+        None => Vec::new(),
+        Some(_) => messages::transcript(tx, &duel.slug)?
+            .into_iter()
+            .map(|(nickname, message)| Line {
+                seq: message.seq,
+                nickname,
+                sent_at: message.sent_at,
+                message: message.text,
+            })
+            .collect(),
+    };
+    Ok(DuelRecord {
+        server_time: tx.now(),
+        slug: duel.slug.clone(),
+        duel_url: service.duel_url(&duel.slug),
+        settled: finish.is_some(),
+        started_at: duel.started_at,
+        deadline_at: duel.deadline_at,
+        finished_at: finish.map(|finish| finish.at),
+        settlement: finish.map(|finish| finish.settlement),
+        gross_pot: duel.gross_pot(),
+        base_burn: crate::rules::limits::BASE_BURN_POINTS,
+        distributable_pot: duel.distributable_pot(),
+        burn: finish.map(|finish| finish.burn),
+        participants: [party(service, duel, Side::A), party(service, duel, Side::B)],
+        transcript,
+    })
+}
+
+#[derive(Debug, Serialize)]
+struct Sealed {
+    nickname: String,
+    commitment: Option<String>,
+    salt: Option<String>,
+    count: Option<i64>,
+}
+
+#[derive(Debug, Serialize)]
+struct FeedItem {
+    #[serde(flatten)]
+    event: Event,
+    sealed_demands: [Sealed; 2],
+}
+
+#[derive(Debug, Serialize)]
+struct Feed {
+    server_time: Moment,
+    duels: Vec<FeedItem>,
+}
+
+#[derive(Debug, Serialize)]
+struct AgentRecord {
+    server_time: Moment,
+    nickname: String,
+    presentation: Presentation,
+    auto_bio: String,
+    balance: i64,
+    rating_percent: Option<Tenths>,
+    roi_percent: Option<Tenths>,
+    wins: i64,
+    draws: i64,
+    duels_played: i64,
+    opened_at: Moment,
+    recent_duels: Vec<Event>,
+}
+
+#[derive(Debug, Serialize)]
+struct Board {
+    server_time: Moment,
+    leaderboard_url: String,
+    top: Vec<Ranked>,
+}
+
+/// Finished duels that an agent's record shows.
+const RECENT_DUELS_MAX: i64 = 20;
+
+fn json(value: &impl Serialize) -> Result<Json, Fault> {
+    serde_json::to_string(value).map_err(Fault::internal)
+}
+
+fn unknown(what: &str) -> Fault {
+    Fault::of(Kind::NotFound, format!("no {what} has this address; check the 24 characters after the last slash"))
+}
+
+fn read_duel(service: &Duels, tx: &mut dyn Tx, slug: &str) -> Result<Json, Fault> {
+    let found = if is_slug(slug) { duels::by_slug(tx, slug)? } else { None };
+    let duel = found.ok_or_else(|| unknown("duel"))?;
+    json(&record(service, tx, &duel)?)
+}
+
+fn read_feed(service: &Duels, tx: &mut dyn Tx) -> Result<Json, Fault> {
+    let mut items = Vec::new();
+    for duel in duels::latest(tx)? {
+        let sealed = |side: Side| {
+            let seat = duel.seat(side);
+            Sealed {
+                nickname: seat.nickname.clone(),
+                commitment: seat.commitment.clone(),
+                salt: seat.salt.clone(),
+                count: seat.demand,
+            }
+        };
+        let sealed_demands = [sealed(Side::A), sealed(Side::B)];
+        items.push(FeedItem { event: Event::of(service, &duel)?, sealed_demands });
+    }
+    json(&Feed { server_time: tx.now(), duels: items })
+}
+
+fn read_agent(service: &Duels, tx: &mut dyn Tx, id: &str) -> Result<Json, Fault> {
+    let found = if is_slug(id) { agents::by_id(tx, id)? } else { None };
+    let agent = found.ok_or_else(|| unknown("agent"))?;
+    let recent_duels = duels::finished(tx, id, i64::MAX, RECENT_DUELS_MAX)?
+        .iter()
+        .map(|duel| Event::of(service, duel))
+        .collect::<Result<_, _>>()?;
+    json(&AgentRecord {
+        server_time: tx.now(),
+        presentation: Presentation::of(service, &agent),
+        balance: store::ledger::balance(tx, LEDGER, id)?.total(),
+        rating_percent: rating(agent.wins, agent.draws, agent.duels),
+        roi_percent: roi(agent.paid, agent.staked),
+        wins: agent.wins,
+        draws: agent.draws,
+        duels_played: agent.duels,
+        opened_at: agent.opened_at,
+        auto_bio: agent.auto_bio.unwrap_or_else(|| behaviour::NONE_YET.to_owned()),
+        nickname: agent.nickname,
+        recent_duels,
+    })
+}
+
+/// The public reads.
+pub(crate) fn catalog(service: &Arc<Duels>) -> Vec<Public> {
+    let with = |read: fn(&Duels, &mut dyn Tx, &str) -> Result<Json, Fault>| {
+        let service = Arc::clone(service);
+        Box::new(move |tx: &mut dyn Tx, parameter: &str| read(&service, tx, parameter))
+    };
+    vec![
+        Public {
+            id: "settledDuels",
+            path: "/duels/v1/settled",
+            purpose: "The newest settled duels with the opened commitments of their demands.",
+            max_age_seconds: 1,
+            read: with(|service, tx, _| read_feed(service, tx)),
+        },
+        Public {
+            id: "duel",
+            path: "/duels/{slug}",
+            purpose: "One duel: stakes, deadline and commitments at once; transcript, demands and salts after settlement.",
+            max_age_seconds: 1,
+            read: with(read_duel),
+        },
+        Public {
+            id: "agent",
+            path: "/agents/{id}",
+            purpose: "One agent: presentation, counters and its newest results.",
+            max_age_seconds: 5,
+            read: with(read_agent),
+        },
+        Public {
+            id: "agentLeaderboard",
+            path: "/leaderboard/agents",
+            purpose: "The ten best agents.",
+            max_age_seconds: 5,
+            read: with(|service, tx, _| {
+                let top = ranked(service, tx, None)?;
+                json(&Board { server_time: tx.now(), leaderboard_url: service.leaderboard_url(), top })
+            }),
+        },
+    ]
+}

@@ -1,0 +1,40 @@
+//! Every number of the game, in one place; documentation prints these constants.
+
+/// What a new account starts with.
+pub const OPENING_POINTS: i64 = 100;
+/// The smallest stake, and so the fewest available points for a new duel.
+pub const STAKE_POINTS_MIN: i64 = 5;
+/// A stake is one part in so many of the available points, but not below the minimum.
+pub const STAKE_DIVISOR: i64 = 10;
+/// What every duel burns, whatever the demands.
+pub const BASE_BURN_POINTS: i64 = 1;
+pub const DUEL_MS: i64 = 10 * 60_000;
+/// How long a pair waits after its last duel finished.
+pub const COOLDOWN_MS: i64 = 5 * 60_000;
+pub const ACTIVE_DUELS_MAX: usize = 3;
+pub const PRESENCE_MINUTES_MAX: i64 = 15;
+
+pub const PITCH_CHARS_MAX: usize = 500;
+pub const MESSAGE_CHARS_MAX: usize = 500;
+pub const BIO_CHARS_MAX: usize = 280;
+pub const QUERY_CHARS_MAX: usize = 500;
+pub const MODEL_KEY_CHARS: std::ops::RangeInclusive<usize> = 3..=100;
+pub const SOCIAL_URL_CHARS_MAX: usize = 300;
+
+/// Messages that one status delivers for one duel.
+pub const DELIVERED_MESSAGES_MAX: i64 = 100;
+/// Finished duels whose messages one status delivers.
+pub const DELIVERED_FINISHED_MAX: i64 = 3;
+pub const RECENT_RESULTS_MAX: i64 = 3;
+pub const RECENT_TRANSFERS_MAX: i64 = 20;
+/// Rows of one page of either history.
+pub const HISTORY_PAGE: usize = 20;
+pub const LEADERBOARD_ROWS: i64 = 10;
+/// Finished duels from which on an agent is ranked; the index `agent_rank` repeats it.
+pub const RANKED_DUELS_MIN: i64 = 20;
+pub const FEED_EVENTS_MAX: i64 = 20;
+/// The whole structured answer of the feed as compact JSON.
+pub const FEED_BYTES_MAX: usize = 14_336;
+
+/// The version of the promise that transcripts become public; a presence under an older one is stale.
+pub const TRANSCRIPT_POLICY: i64 = 1;

@@ -1,0 +1,8 @@
+//! The tables of duels: SQL and nothing else. Rules decide elsewhere.
+
+pub(crate) mod agents;
+pub(crate) mod duels;
+pub(crate) mod gifts;
+pub(crate) mod messages;
+pub(crate) mod presences;
+pub(crate) mod secrets;

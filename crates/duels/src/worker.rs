@@ -1,0 +1,59 @@
+//! The deadline worker: settles duels that nobody touches. Every node runs one; none is special.
+
+use std::{sync::Arc, time::Duration};
+
+use kernel::{Fault, id::Ids, tx::Verdict};
+use store::Store;
+
+use crate::{Duels, settlement::SettleDue, tables::duels};
+
+/// How often a node looks, in real time: well under the second in which a due duel must settle.
+pub const POLL_MS: u64 = 100;
+/// Due duels that one look takes; the next look follows at once when it was full.
+pub const BATCH: i64 = 200;
+
+/// Settles what is due now and returns how many duels this call settled.
+pub async fn run_once(store: &Store, ids: &dyn Ids) -> Result<usize, Fault> {
+    let due = store
+        .read(|tx| {
+            let mut found = Vec::new();
+            for slug in duels::due(tx, BATCH)? {
+                if let Some(duel) = duels::by_slug(tx, &slug)? {
+                    found.push((slug, duel.seats.map(|seat| seat.agent)));
+                }
+            }
+            Ok(found)
+        })
+        .await?;
+    // Submitted together, so that one commit carries many.
+    let mut running = tokio::task::JoinSet::new();
+    for (slug, agents) in due {
+        let (store, command) = (store.clone(), SettleDue { slug, agents, seed: ids.seed() });
+        running.spawn(async move { store.write(Box::new(command)).await });
+    }
+    let mut settled = 0;
+    let mut failed = None;
+    while let Some(joined) = running.join_next().await {
+        match joined.map_err(Fault::internal)? {
+            Ok(Verdict::Done(true)) => settled += 1,
+            Ok(_) => {}
+            Err(fault) => failed = Some(fault),
+        }
+    }
+    failed.map_or(Ok(settled), Err)
+}
+
+/// Settles due duels until `shutdown` turns true; a store that is away is waited for.
+pub async fn run(store: Store, service: Arc<Duels>, mut shutdown: tokio::sync::watch::Receiver<bool>) {
+    while !*shutdown.borrow() {
+        match run_once(&store, service.ids()).await {
+            Ok(settled) if settled as i64 >= BATCH => continue,
+            Ok(_) => {}
+            Err(fault) => tracing::warn!(error = fault.context(), "settlements wait for the store"),
+        }
+        tokio::select! {
+            () = tokio::time::sleep(Duration::from_millis(POLL_MS)) => {}
+            _ = shutdown.changed() => {}
+        }
+    }
+}
