@@ -70,7 +70,7 @@ impl Default for HttpLimits {
             json_depth_max: 32,
             request_time: Duration::from_secs(30),
             connections_max: 4096,
-            header_time: Duration::from_secs(60),
+            header_time: Duration::from_mins(1),
             drain_time: Duration::from_secs(30),
             ready_queue_max: 2048,
         }

@@ -59,7 +59,7 @@ async fn called(
     request: Request,
 ) -> Result<Response<Body>, Refused> {
     let refuse = |fault: Fault| Refused::new(fault, house.now());
-    if !house.origins.origin_is_ours(request.headers()) {
+    if !house.callers.origin_is_ours(request.headers()) {
         return Err(refuse(Fault::of(Kind::Forbidden, FOREIGN_ORIGIN)));
     }
     let (parts, content) = request.into_parts();
