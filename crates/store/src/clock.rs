@@ -28,14 +28,8 @@ const ANCHOR_LOCK: &str = "#arena-clock";
 
 kernel::statements! {
     LOAD = "SELECT real0_ms, arena0_ms, speed_milli, high_ms FROM arena_clock WHERE id = 1";
-    CREATE = "INSERT INTO arena_clock (id, real0_ms, arena0_ms, speed_milli, high_ms) VALUES (1, $1, $2, $3, $4) ON CONFLICT (id) DO NOTHING";
     REANCHOR = "UPDATE arena_clock SET real0_ms = $1, arena0_ms = $2, speed_milli = $3, high_ms = $2 WHERE id = 1";
     MARK = "UPDATE arena_clock SET high_ms = $1 WHERE id = 1 AND high_ms < $1";
-}
-
-/// Writes the first anchor, with the arguments of [`first_anchor`].
-pub(crate) fn creating() -> &'static Sql {
-    &CREATE
 }
 
 /// Reads the anchor and the high-water mark.
@@ -46,12 +40,6 @@ pub(crate) fn loading() -> &'static Sql {
 /// Raises the high-water mark.
 pub(crate) fn marking() -> &'static Sql {
     &MARK
-}
-
-/// The arguments of [`creating`] for a store that has never been opened.
-pub(crate) fn first_anchor(real_ms: i64) -> [i64; 4] {
-    let anchor = Anchor::real(real_ms);
-    [anchor.real0_ms, anchor.arena0_ms, anchor.speed_milli, anchor.arena0_ms]
 }
 
 /// The highest Arena time that this process has answered, and when it was last written down.

@@ -14,8 +14,9 @@ pub struct Entry {
 pub(crate) const INTEGER: Entry = Entry { name: "integer", sqlite: "INTEGER", postgres: "BIGINT" };
 pub(crate) const TEXT: Entry = Entry { name: "text", sqlite: "TEXT", postgres: "TEXT COLLATE \"C\"" };
 pub(crate) const BYTES: Entry = Entry { name: "bytes", sqlite: "BLOB", postgres: "BYTEA" };
-pub(crate) const STRICT: Entry = Entry { name: "strict tables", sqlite: "STRICT", postgres: "" };
-pub(crate) const ROWLESS: Entry = Entry { name: "tables by key", sqlite: "WITHOUT ROWID", postgres: "" };
+/// Words after a table's closing bracket.
+pub(crate) const TABLE_OPTIONS: Entry =
+    Entry { name: "table options", sqlite: "STRICT, WITHOUT ROWID", postgres: "" };
 
 pub(crate) const BEGIN_WRITE: Entry = Entry {
     name: "begin to write",
@@ -41,6 +42,9 @@ pub(crate) const LOCK: Entry = Entry {
     sqlite: "",
     postgres: "SELECT name FROM guard WHERE name = ANY($1) ORDER BY name FOR UPDATE",
 };
+/// SQLite's counters are rows; PostgreSQL's are sequences, because a row would be a hot lock.
+pub(crate) const NEW_SEQUENCE: Entry =
+    Entry { name: "new sequence", sqlite: "", postgres: "CREATE SEQUENCE IF NOT EXISTS" };
 pub(crate) const NEXT_NUMBER: Entry = Entry {
     name: "next number",
     sqlite: "INSERT INTO sequence (name, value) VALUES (?1, 1) ON CONFLICT (name) DO UPDATE SET value = value + 1 RETURNING value",
@@ -49,24 +53,23 @@ pub(crate) const NEXT_NUMBER: Entry = Entry {
 
 /// Every difference there is.
 pub const ENTRIES: [Entry; 10] =
-    [INTEGER, TEXT, BYTES, STRICT, ROWLESS, BEGIN_WRITE, BEGIN_READ, CLOCK, LOCK, NEXT_NUMBER];
+    [INTEGER, TEXT, BYTES, TABLE_OPTIONS, BEGIN_WRITE, BEGIN_READ, CLOCK, LOCK, NEW_SEQUENCE, NEXT_NUMBER];
 
 /// Data definition in PostgreSQL's words. Literals and comments stay as they are.
 pub(crate) fn ddl_for_postgres(sqlite: &str) -> String {
-    let mut out = String::with_capacity(sqlite.len() + sqlite.len() / 4);
-    for piece in pieces(sqlite) {
-        match piece {
-            Piece::Word(word) => match [INTEGER, TEXT, BYTES].iter().find(|entry| entry.sqlite == word) {
-                Some(entry) => out.push_str(entry.postgres),
-                None if word == STRICT.sqlite => {}
-                None => out.push_str(word),
-            },
-            Piece::Other(other) => out.push_str(other),
-        }
-    }
-    // Only the options after a table's closing bracket are left to clear away.
-    let out = out.replace(ROWLESS.sqlite, "");
-    out.replace(") , ;", ");").replace(") ,;", ");").replace("), ;", ");")
+    let (strict, _) = TABLE_OPTIONS.sqlite.split_once(',').unwrap_or((TABLE_OPTIONS.sqlite, ""));
+    let bare = [TABLE_OPTIONS.sqlite, strict]
+        .iter()
+        .fold(sqlite.to_owned(), |ddl, options| ddl.replace(&format!(") {options};"), ");"));
+    pieces(&bare)
+        .map(|piece| match piece {
+            Piece::Word(word) => {
+                let entry = [INTEGER, TEXT, BYTES].into_iter().find(|entry| entry.sqlite == word);
+                entry.map_or(word, |entry| entry.postgres)
+            }
+            Piece::Other(other) => other,
+        })
+        .collect()
 }
 
 /// `$n` as SQLite's numbered parameter `?n`; SQLite would number `$n` by first appearance.
@@ -115,7 +118,7 @@ mod tests {
         let sqlite = "CREATE TABLE t (\n  a INTEGER NOT NULL,\n  b TEXT CHECK (b IN ('TEXT', 'it''s STRICT')), -- a BLOB\n  c BLOB\n) STRICT, WITHOUT ROWID;\nCREATE TABLE u (TEXT_ID TEXT) STRICT;";
         assert_eq!(
             ddl_for_postgres(sqlite),
-            "CREATE TABLE t (\n  a BIGINT NOT NULL,\n  b TEXT COLLATE \"C\" CHECK (b IN ('TEXT', 'it''s STRICT')), -- a BLOB\n  c BYTEA\n);\nCREATE TABLE u (TEXT_ID TEXT COLLATE \"C\") ;"
+            "CREATE TABLE t (\n  a BIGINT NOT NULL,\n  b TEXT COLLATE \"C\" CHECK (b IN ('TEXT', 'it''s STRICT')), -- a BLOB\n  c BYTEA\n);\nCREATE TABLE u (TEXT_ID TEXT COLLATE \"C\");"
         );
     }
 

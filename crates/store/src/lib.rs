@@ -38,5 +38,5 @@ pub const SCHEMA: Schema = Schema { product: "store", steps: STEPS };
 
 /// Every statement of this crate, for the test that prepares them on both engines.
 pub fn statements() -> Vec<&'static kernel::tx::Sql> {
-    [clock::ALL, once::ALL, ledger::ALL, jobs::ALL, limits::ALL].concat()
+    [clock::ALL, once::ALL, postgres::statements(), ledger::ALL, jobs::ALL, limits::ALL].concat()
 }

@@ -6,7 +6,7 @@
 use kernel::{
     Fault,
     operation::Json,
-    tx::{Command, Tx, Verdict},
+    tx::{Command, Sql, Tx, Verdict},
 };
 
 /// How long an answer is replayed at least, in real time.
@@ -22,12 +22,30 @@ pub(crate) const PRUNED_ROWS_MAX: i64 = 1000;
 
 kernel::statements! {
     CLAIM = "INSERT INTO once (scope, key, hash, answer, created_ms) VALUES ($1, $2, $3, NULL, $4) ON CONFLICT (scope, key) DO NOTHING";
+    MARK = "INSERT INTO once (scope, key, hash, answer, created_ms) VALUES ($1, $2, $3, NULL, $4)";
     FIND = "SELECT hash, answer FROM once WHERE scope = $1 AND key = $2";
     KEEP = "UPDATE once SET answer = $3 WHERE scope = $1 AND key = $2";
     FORGET = "DELETE FROM once WHERE scope = $1 AND key = $2";
     PRUNE_ANSWERS = "DELETE FROM once WHERE (scope, key) IN (SELECT o.scope, o.key FROM once o WHERE o.created_ms < $1 AND o.scope <> $2 ORDER BY o.created_ms LIMIT $3)";
     PRUNE_MARKS = "DELETE FROM once WHERE (scope, key) IN (SELECT o.scope, o.key FROM once o WHERE o.created_ms < $1 AND o.scope = $2 ORDER BY o.created_ms LIMIT $3)";
 }
+
+/// Marks a commit (hash [`COMMITTED`]) where a mark that is there already must fail it.
+pub(crate) fn marking() -> &'static Sql {
+    &MARK
+}
+
+/// Puts a fence (hash [`FENCED`]) where no mark is.
+pub(crate) fn claiming() -> &'static Sql {
+    &CLAIM
+}
+
+pub(crate) fn finding() -> &'static Sql {
+    &FIND
+}
+
+pub(crate) const COMMITTED: &[u8] = &[1];
+pub(crate) const FENCED: &[u8] = &[0];
 
 /// What a repeat is recognised by.
 #[derive(Debug, Clone, PartialEq, Eq)]

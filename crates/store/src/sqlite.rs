@@ -58,7 +58,7 @@ impl Sqlite {
         let shown = path.clone().unwrap_or_default();
         connect::migrate(&mut conn, &options.all_schemas(), real_ms, &shown)?;
         let failed = |cause| OpenError::Sqlite { path: shown.clone(), cause };
-        let (anchor, high_ms) = connect::anchor(&conn, real_ms).map_err(failed)?;
+        let (anchor, high_ms) = connect::anchor(&conn).map_err(failed)?;
         let clock = Arc::new(LocalClock::new(options.clock, anchor, high_ms));
 
         let mut this = Self {

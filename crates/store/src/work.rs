@@ -60,6 +60,9 @@ pub(crate) trait Write: Send {
 
 /// A query in the readers' queue.
 pub(crate) trait Read: Send {
+    /// When it was submitted, for the limit on waiting.
+    fn submitted(&self) -> Instant;
+
     /// Whether nobody waits for the answer any more.
     fn is_abandoned(&self) -> bool;
 
@@ -112,11 +115,12 @@ impl<T: Send> Write for Submitted<T> {
 pub(crate) struct Asked<F, T> {
     query: F,
     reply: Reply<Result<T, Fault>>,
+    at: Instant,
 }
 
 impl<F, T> Asked<F, T> {
     pub(crate) fn new(query: F, reply: Reply<Result<T, Fault>>) -> Box<Self> {
-        Box::new(Self { query, reply })
+        Box::new(Self { query, reply, at: Instant::now() })
     }
 }
 
@@ -125,12 +129,16 @@ where
     F: FnOnce(&mut dyn EngineTx) -> Result<T, Fault> + Send,
     T: Send,
 {
+    fn submitted(&self) -> Instant {
+        self.at
+    }
+
     fn is_abandoned(&self) -> bool {
         self.reply.is_closed()
     }
 
     fn run(self: Box<Self>, tx: &mut dyn EngineTx) {
-        let Self { query, reply } = *self;
+        let Self { query, reply, .. } = *self;
         reply.send(guarded("read", || query(tx)));
     }
 

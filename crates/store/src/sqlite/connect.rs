@@ -109,9 +109,8 @@ fn applied(conn: &Connection) -> rusqlite::Result<HashMap<String, i64>> {
     rows.collect()
 }
 
-/// The stored anchor and high-water mark, written first if the store is new.
-pub(super) fn anchor(conn: &Connection, real_ms: i64) -> rusqlite::Result<(Anchor, i64)> {
-    conn.execute(&dialect::parameters_for_sqlite(clock::creating().text), clock::first_anchor(real_ms))?;
+/// The stored anchor and high-water mark.
+pub(super) fn anchor(conn: &Connection) -> rusqlite::Result<(Anchor, i64)> {
     conn.query_row(clock::loading().text, [], |row| {
         let anchor = Anchor { real0_ms: row.get(0)?, arena0_ms: row.get(1)?, speed_milli: row.get(2)? };
         Ok((anchor, row.get(3)?))
