@@ -34,6 +34,9 @@ pub struct DoorsConfig {
     /// The product that answers at `/mcp`.
     pub root_mcp: String,
     pub limits: HttpLimits,
+    /// Routes that are no operations: pages of products, streams, raw bodies. They get the request id,
+    /// the host check, the time limit and the log line like all others.
+    pub extra: axum::Router,
     pub on_request: Option<OnRequest>,
 }
 
