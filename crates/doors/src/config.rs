@@ -34,6 +34,9 @@ pub struct DoorsConfig {
     /// The product that answers at `/mcp`.
     pub root_mcp: String,
     pub limits: HttpLimits,
+    /// Routes that are no operations: pages of products, streams, raw bodies. They get the request id,
+    /// the host check, the time limit and the log line like all others.
+    pub extra: axum::Router,
     pub on_request: Option<OnRequest>,
 }
 
@@ -70,7 +73,7 @@ impl Default for HttpLimits {
             json_depth_max: 32,
             request_time: Duration::from_secs(30),
             connections_max: 4096,
-            header_time: Duration::from_secs(60),
+            header_time: Duration::from_mins(1),
             drain_time: Duration::from_secs(30),
             ready_queue_max: 2048,
         }

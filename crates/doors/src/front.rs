@@ -64,7 +64,7 @@ pub(crate) async fn front(
 
 async fn answered(house: &Arc<House>, request: Request, next: Next) -> Response<Body> {
     let path = Path::of(house, request.uri().path());
-    if !path.is_open && !house.origins.host_is_ours(request.uri(), request.headers()) {
+    if !path.is_open && !house.callers.host_is_ours(request.uri(), request.headers()) {
         return path.refuse(
             house,
             Fault::of(Kind::Forbidden, "this server does not answer under that Host; use its public address"),

@@ -15,7 +15,7 @@ use store::{
 use crate::{
     clock::ArenaClock,
     config::{Authenticate, DoorsConfig, HttpLimits, OnRequest, ServerName, WiringError},
-    origin::Origins,
+    origin::Callers,
 };
 
 /// A product with what is computed from it once.
@@ -33,7 +33,7 @@ pub(crate) struct House {
     pub(crate) server: ServerName,
     /// Without a trailing slash.
     pub(crate) public_url: String,
-    pub(crate) origins: Origins,
+    pub(crate) callers: Callers,
     /// Index of the product that answers at `/mcp`.
     pub(crate) root: usize,
     pub(crate) limits: HttpLimits,
@@ -43,7 +43,7 @@ pub(crate) struct House {
 
 impl House {
     pub(crate) fn new(config: DoorsConfig) -> Result<Self, WiringError> {
-        let origins = Origins::new(
+        let callers = Callers::new(
             &config.public_url,
             &config.allowed_hosts,
             &config.allowed_origins,
@@ -68,7 +68,7 @@ impl House {
             ids: config.ids,
             server: config.server,
             public_url: config.public_url.as_str().trim_end_matches('/').to_owned(),
-            origins,
+            callers,
             root,
             limits: config.limits,
             on_request: config.on_request,

@@ -59,7 +59,7 @@ async fn called(
     request: Request,
 ) -> Result<Response<Body>, Refused> {
     let refuse = |fault: Fault| Refused::new(fault, house.now());
-    if !house.origins.origin_is_ours(request.headers()) {
+    if !house.callers.origin_is_ours(request.headers()) {
         return Err(refuse(Fault::of(Kind::Forbidden, FOREIGN_ORIGIN)));
     }
     let (parts, content) = request.into_parts();
@@ -74,10 +74,7 @@ async fn called(
         entry,
         credential,
         request_id: parts.extensions.get::<RequestId>().map_or("", RequestId::as_str).to_owned(),
-        once_key: parts
-            .headers
-            .get(&IDEMPOTENCY_KEY)
-            .map(|key| String::from_utf8_lossy(key.as_bytes()).into_owned()),
+        once_key: once_key(&parts.headers),
         input,
     };
     let answer = dispatch(house, incoming).await?;
@@ -91,6 +88,17 @@ async fn called(
         response.headers_mut().insert(&REPLAYED, HeaderValue::from_static("true"));
     }
     Ok(response)
+}
+
+/// The idempotency key as sent. What is not one key becomes a text that the seam refuses by its rule.
+fn once_key(headers: &http::HeaderMap) -> Option<String> {
+    let mut keys = headers.get_all(&IDEMPOTENCY_KEY).iter();
+    let first = keys.next()?;
+    Some(if keys.next().is_some() {
+        String::new()
+    } else {
+        String::from_utf8_lossy(first.as_bytes()).into_owned()
+    })
 }
 
 pub(crate) const FOREIGN_ORIGIN: &str =

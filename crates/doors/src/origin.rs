@@ -8,32 +8,32 @@ use url::{Host, Url};
 use crate::config::WiringError;
 
 /// The names and origins under which the server answers.
-pub(crate) struct Origins {
+pub(crate) struct Callers {
     hosts: Vec<String>,
-    origins: Vec<url::Origin>,
-    loopback_origins: bool,
+    pages: Vec<url::Origin>,
+    loopback_pages: bool,
 }
 
-impl Origins {
+impl Callers {
     pub(crate) fn new(
         public_url: &Url,
         hosts: &[String],
         origins: &[String],
-        loopback_origins: bool,
+        loopback_pages: bool,
     ) -> Result<Self, WiringError> {
         let Some(public_host) = public_url.host_str() else {
             return Err(WiringError::PublicUrl(public_url.clone()));
         };
-        let mut all = vec![public_url.origin()];
+        let mut pages = vec![public_url.origin()];
         for text in origins {
             let url = Url::parse(text).ok().filter(Url::has_host);
-            all.push(url.ok_or_else(|| WiringError::Origin(text.clone()))?.origin());
+            pages.push(url.ok_or_else(|| WiringError::Origin(text.clone()))?.origin());
         }
         let hosts = std::iter::once(public_host.to_owned())
             .chain(hosts.iter().cloned())
             .map(|host| bare(&host).to_ascii_lowercase())
             .collect();
-        Ok(Self { hosts, origins: all, loopback_origins })
+        Ok(Self { hosts, pages, loopback_pages })
     }
 
     /// Whether the request names one of our hosts.
@@ -62,8 +62,8 @@ impl Origins {
         }
         let Some(url) = value.to_str().ok().and_then(|text| Url::parse(text).ok()) else { return false };
         let origin = url.origin();
-        self.origins.contains(&origin)
-            || (self.loopback_origins
+        self.pages.contains(&origin)
+            || (self.loopback_pages
                 && matches!(url.scheme(), "http" | "https")
                 && match url.host() {
                     Some(Host::Ipv4(ip)) => ip.is_loopback(),
@@ -104,10 +104,10 @@ mod tests {
 
     use super::*;
 
-    fn origins(loopback: bool) -> Origins {
+    fn callers(loopback: bool) -> Callers {
         let url = Url::parse("https://arena.example").unwrap();
         let (hosts, pages) = (["Other.example".to_owned()], ["https://inspector.example".to_owned()]);
-        Origins::new(&url, &hosts, &pages, loopback).unwrap()
+        Callers::new(&url, &hosts, &pages, loopback).unwrap()
     }
 
     #[test]
@@ -131,13 +131,13 @@ mod tests {
         ] {
             let mut headers = HeaderMap::new();
             headers.insert(header::HOST, HeaderValue::from_static(host));
-            assert_eq!(origins(true).host_is_ours(&Uri::from_static("/x"), &headers), ours, "{host}");
+            assert_eq!(callers(true).host_is_ours(&Uri::from_static("/x"), &headers), ours, "{host}");
         }
-        assert!(!origins(true).host_is_ours(&Uri::from_static("/x"), &HeaderMap::new()), "no host at all");
+        assert!(!callers(true).host_is_ours(&Uri::from_static("/x"), &HeaderMap::new()), "no host at all");
         let mut twice = HeaderMap::new();
         twice.append(header::HOST, HeaderValue::from_static("localhost"));
         twice.append(header::HOST, HeaderValue::from_static("localhost"));
-        assert!(!origins(true).host_is_ours(&Uri::from_static("/x"), &twice), "two hosts");
+        assert!(!callers(true).host_is_ours(&Uri::from_static("/x"), &twice), "two hosts");
     }
 
     #[test]
@@ -159,9 +159,9 @@ mod tests {
         ] {
             let mut headers = HeaderMap::new();
             headers.insert(header::ORIGIN, HeaderValue::from_static(origin));
-            assert_eq!(origins(true).origin_is_ours(&headers), on_loopback, "{origin} on loopback");
-            assert_eq!(origins(false).origin_is_ours(&headers), in_public, "{origin} in public");
+            assert_eq!(callers(true).origin_is_ours(&headers), on_loopback, "{origin} on loopback");
+            assert_eq!(callers(false).origin_is_ours(&headers), in_public, "{origin} in public");
         }
-        assert!(origins(false).origin_is_ours(&HeaderMap::new()));
+        assert!(callers(false).origin_is_ours(&HeaderMap::new()));
     }
 }

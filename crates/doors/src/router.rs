@@ -15,7 +15,8 @@ use crate::{
 };
 
 /// Opens the doors on a catalog.
-pub fn router(config: DoorsConfig) -> Result<Router, WiringError> {
+pub fn router(mut config: DoorsConfig) -> Result<Router, WiringError> {
+    let extra = std::mem::take(&mut config.extra);
     let house = Arc::new(House::new(config)?);
     let mut routes = Routes { taken: BTreeSet::new(), router: Router::new() };
     for product in 0..house.products.len() {
@@ -27,7 +28,7 @@ pub fn router(config: DoorsConfig) -> Result<Router, WiringError> {
     for (path, route) in web::live_routes(&house) {
         routes.add(path, route)?;
     }
-    let router = routes.router.fallback(any(front::nowhere).with_state(Arc::clone(&house)));
+    let router = routes.router.merge(extra).fallback(any(front::nowhere).with_state(Arc::clone(&house)));
     Ok(router.layer(middleware::from_fn_with_state(house, front::front)))
 }
 

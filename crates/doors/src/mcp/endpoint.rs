@@ -118,7 +118,7 @@ pub(crate) async fn serve(State(endpoint): State<Arc<Endpoint>>, request: Reques
 }
 
 fn check_headers(endpoint: &Endpoint, headers: &HeaderMap) -> Result<(), Fault> {
-    if !endpoint.house.origins.origin_is_ours(headers) {
+    if !endpoint.house.callers.origin_is_ours(headers) {
         return Err(Fault::of(Kind::Forbidden, FOREIGN_ORIGIN));
     }
     if !body::is_json(headers) {

@@ -151,58 +151,58 @@ async fn a_bad_credential_is_refused_where_none_is_needed() {
     world.end().await;
 }
 
-/// 401 before 403 before 429 before the input.
-#[tokio::test]
-async fn checks_come_in_their_order() {
-    let place = TestPlace::sqlite();
-    let world = World::with(&place, |config| {
-        config.products[0].budget = Budget { per_minute: 2, per_hour: 10 };
-    })
-    .await;
-    let bad = json!({"nonsense": true});
-    for (key, statuses) in [("arena_sk_none", [401; 4]), (BETA, [403; 4]), (ALPHA, [400, 400, 429, 429])] {
-        for status in statuses {
-            let got = world.rest("/toy/v1/poke", key, &bad).await;
-            assert_eq!(got.status, status, "{key} {got:?}");
-            if status == 429 {
-                assert_eq!(got.json()["error"]["code"], "RATE_LIMITED");
-                let seconds: i64 = got.header("retry-after").parse().unwrap();
-                assert!((1..=60).contains(&seconds), "{got:?}");
+testkit::both_engines! {
+    /// 401 before 403 before 429 before the input.
+    async fn checks_come_in_their_order(place: TestPlace) {
+        let world = World::with(&place, |config| {
+            config.products[0].budget = Budget { per_minute: 2, per_hour: 10 };
+        })
+        .await;
+        let bad = json!({"nonsense": true});
+        for (key, statuses) in [("arena_sk_none", [401; 4]), (BETA, [403; 4]), (ALPHA, [400, 400, 429, 429])] {
+            for status in statuses {
+                let got = world.rest("/toy/v1/poke", key, &bad).await;
+                assert_eq!(got.status, status, "{key} {got:?}");
+                if status == 429 {
+                    assert_eq!(got.json()["error"]["code"], "RATE_LIMITED");
+                    let seconds: i64 = got.header("retry-after").parse().unwrap();
+                    assert!((1..=60).contains(&seconds), "{got:?}");
+                }
             }
         }
+        // Over MCP a spent budget is something that the model should read.
+        let got = world.tool(MODERN, ALPHA, "peek", json!({})).await;
+        assert_eq!(got.status, 200);
+        assert_eq!(got.json()["result"]["structuredContent"]["error"]["code"], "RATE_LIMITED");
+        // What the scope check refused was not counted, and doors share the budget.
+        assert_eq!(world.rest("/toy/v1/peek", BETA, &json!({})).await.status, 200);
+        assert_eq!(world.tool(MODERN, BETA, "peek", json!({})).await.json()["result"]["isError"], false);
+        assert_eq!(world.rest("/toy/v1/peek", BETA, &json!({})).await.status, 429);
+        world.end().await;
     }
-    // Over MCP a spent budget is something that the model should read.
-    let got = world.tool(MODERN, ALPHA, "peek", json!({})).await;
-    assert_eq!(got.status, 200);
-    assert_eq!(got.json()["result"]["structuredContent"]["error"]["code"], "RATE_LIMITED");
-    // What the scope check refused was not counted, and doors share the budget.
-    assert_eq!(world.rest("/toy/v1/peek", BETA, &json!({})).await.status, 200);
-    assert_eq!(world.tool(MODERN, BETA, "peek", json!({})).await.json()["result"]["isError"], false);
-    assert_eq!(world.rest("/toy/v1/peek", BETA, &json!({})).await.status, 429);
-    world.end().await;
 }
 
-#[tokio::test]
-async fn broken_bodies_count_and_wait_for_their_turn() {
-    let place = TestPlace::sqlite();
-    let world = World::with(&place, |config| {
-        config.products[0].budget = Budget { per_minute: 3, per_hour: 10 };
-    })
-    .await;
-    let large = vec![b' '; 70_000];
-    let json_type = ("content-type", "application/json");
-    for (key, body, media, status) in [
-        ("arena_sk_none", &large[..], json_type, 401),
-        (BETA, &large[..], json_type, 403),
-        (ALPHA, &large[..], json_type, 413),
-        (ALPHA, b"x=1", ("content-type", "text/plain"), 415),
-        (ALPHA, b"{bad", json_type, 400),
-        (ALPHA, b"{bad", json_type, 429),
-    ] {
-        let got = world.send("POST", "/toy/v1/poke", &[("x-arena-key", key), media], body).await;
-        assert_eq!(got.status, status, "{key} {got:?}");
+testkit::both_engines! {
+    async fn broken_bodies_count_and_wait_for_their_turn(place: TestPlace) {
+        let world = World::with(&place, |config| {
+            config.products[0].budget = Budget { per_minute: 3, per_hour: 10 };
+        })
+        .await;
+        let large = vec![b' '; 70_000];
+        let json_type = ("content-type", "application/json");
+        for (key, body, media, status) in [
+            ("arena_sk_none", &large[..], json_type, 401),
+            (BETA, &large[..], json_type, 403),
+            (ALPHA, &large[..], json_type, 413),
+            (ALPHA, b"x=1", ("content-type", "text/plain"), 415),
+            (ALPHA, b"{bad", json_type, 400),
+            (ALPHA, b"{bad", json_type, 429),
+        ] {
+            let got = world.send("POST", "/toy/v1/poke", &[("x-arena-key", key), media], body).await;
+            assert_eq!(got.status, status, "{key} {got:?}");
+        }
+        world.end().await;
     }
-    world.end().await;
 }
 
 #[tokio::test]

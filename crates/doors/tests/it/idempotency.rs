@@ -85,6 +85,13 @@ async fn keys_have_a_shape() {
     ] {
         assert_eq!(poke(&world, &key, &json!({"by": 1})).await.status, status, "{key}");
     }
+    let twice = [
+        ("x-arena-key", ALPHA),
+        ("content-type", "application/json"),
+        ("idempotency-key", "a"),
+        ("idempotency-key", "b"),
+    ];
+    assert_eq!(world.send("POST", "/toy/v1/poke", &twice, br#"{"by":1}"#).await.status, 400);
     assert_eq!(world.count_of(ALPHA).await, 1);
     world.end().await;
 }

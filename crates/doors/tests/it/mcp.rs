@@ -310,8 +310,8 @@ async fn wrong_messages() {
     let json_type = ("content-type", "application/json");
     let deep = format!(
         r#"{{"jsonrpc":"2.0","id":1,"method":"ping","params":{}1{}}}"#,
-        "[".repeat(40),
-        "]".repeat(40)
+        "[".repeat(70),
+        "]".repeat(70)
     );
     let large =
         format!(r#"{{"jsonrpc":"2.0","id":1,"method":"ping","params":{{"x":"{}"}}}}"#, "x".repeat(70_000));

@@ -147,3 +147,16 @@ async fn another_clock_says_so_beside_the_answer() {
     assert!(world.get("/docs").await.text.contains("runs at 60 × real time"));
     world.end().await;
 }
+
+#[tokio::test]
+async fn routes_beside_the_catalog_stand_behind_the_same_front() {
+    let place = TestPlace::sqlite();
+    let world = World::with(&place, |config| {
+        config.extra = axum::Router::new().route("/extra", axum::routing::get(|| async { "hello" }));
+    })
+    .await;
+    let got = world.get("/extra").await;
+    assert_eq!((got.status, got.text.as_str(), got.header("x-request-id").len()), (200, "hello", 24));
+    assert_eq!(world.send("GET", "/extra", &[("host", "evil.example")], b"").await.status, 403);
+    world.end().await;
+}

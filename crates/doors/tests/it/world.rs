@@ -85,6 +85,7 @@ impl World {
             loopback_origins: true,
             root_mcp: "toy".into(),
             limits: HttpLimits::default(),
+            extra: axum::Router::new(),
             on_request: Some(Arc::new(move |request| seeing.lock().unwrap().push(*request))),
         };
         tweak(&mut config);
