@@ -178,6 +178,7 @@ impl Front {
             loopback_origins: loopback,
             root_mcp: config.http.root_mcp,
             limits,
+            extra: Router::new(),
             on_request,
         });
         let router = router.map_err(|error| split(ExitCode::Usage, &error.to_string()))?;
