@@ -1,1 +1,24 @@
-fn main() {}
+//! The `arena` program: reads the command line and the environment, runs one command, and answers
+//! with its exit code. What a command does is in the module of its name.
+
+mod admin;
+mod cli;
+mod config;
+mod demo;
+mod doctor;
+mod exit;
+mod failure;
+mod help;
+mod mcp_stdio;
+mod opening;
+mod output;
+mod remote;
+mod run;
+mod serve;
+mod verify;
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    run::process().into()
+}

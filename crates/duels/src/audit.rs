@@ -40,3 +40,14 @@ pub fn audit(tx: &mut dyn Tx) -> Result<ledger::Audit, Fault> {
     }
     Ok(audit)
 }
+
+/// How many duels are past their deadline by more than `late_ms` of Arena time and not settled.
+pub fn overdue(tx: &mut dyn Tx, late_ms: i64) -> Result<i64, Fault> {
+    let before = tx.now().plus_ms(-late_ms);
+    duels::count_overdue(tx, before)
+}
+
+/// How many duels have been settled.
+pub fn settled(tx: &mut dyn Tx) -> Result<i64, Fault> {
+    duels::totals(tx).map(|(count, _)| count)
+}

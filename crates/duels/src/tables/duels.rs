@@ -38,6 +38,7 @@ kernel::statements! {
     UNREAD_B = select!("WHERE d.b = $1 AND d.state = 'FINISHED' AND d.b_ack < d.a_sent ORDER BY d.settle_seq LIMIT $2");
     LATEST = select!("WHERE d.settle_seq IS NOT NULL ORDER BY d.settle_seq DESC LIMIT $1");
     DUE = "SELECT slug FROM duel WHERE state <> 'FINISHED' AND deadline_ms <= $1 ORDER BY deadline_ms LIMIT $2";
+    COUNT_OVERDUE = "SELECT COUNT(*) FROM duel WHERE state <> 'FINISHED' AND deadline_ms <= $1";
     COUNT_ACTIVE = "SELECT (SELECT COUNT(*) FROM duel WHERE a = $1 AND state <> 'FINISHED') + (SELECT COUNT(*) FROM duel WHERE b = $1 AND state <> 'FINISHED')";
     ADD_MESSAGE_A = "UPDATE duel SET messages = $2, a_sent = $2 WHERE slug = $1";
     ADD_MESSAGE_B = "UPDATE duel SET messages = $2, b_sent = $2 WHERE slug = $1";
@@ -187,6 +188,11 @@ pub(crate) fn latest(tx: &mut dyn Tx) -> Result<Vec<Duel>, Fault> {
 pub(crate) fn due(tx: &mut dyn Tx, limit: i64) -> Result<Vec<String>, Fault> {
     let now = tx.now();
     tx.rows(&DUE, &[now.into(), limit.into()])?.iter().map(|row| row.text(0)).collect()
+}
+
+/// How many active duels had their deadline at `before` or earlier.
+pub(crate) fn count_overdue(tx: &mut dyn Tx, before: Moment) -> Result<i64, Fault> {
+    tx.row(&COUNT_OVERDUE, &[before.into()])?.map_or(Ok(0), |row| row.i64(0))
 }
 
 /// Records that `side` has sent message number `seq`.

@@ -1,0 +1,116 @@
+//! `arena admin …`: asks, and prints the answer as words or as exactly one JSON document.
+
+use super::{
+    request::{AdminRequest, AdminResponse, CreatedKey, CreatedUser, Examined, Key, User},
+    route,
+};
+use crate::{
+    cli::admin::{AdminCommand, KeyCommand, UserCommand},
+    config::layers::Loaded,
+    exit::ExitCode,
+    failure::Failure,
+    output::{print, table},
+};
+
+pub(crate) async fn run(loaded: &Loaded, command: AdminCommand, as_json: bool) -> Result<ExitCode, Failure> {
+    match route::request(loaded, wanted(command)).await? {
+        AdminResponse::UserCreated(user) if as_json => print::json(&user)?,
+        AdminResponse::UserCreated(user) => print::data(&created_user(&user)),
+        AdminResponse::Users(users) if as_json => print::json(&users)?,
+        AdminResponse::Users(users) => print::data(&user_table(&users)),
+        AdminResponse::KeyCreated(key) if as_json => print::json(&key)?,
+        AdminResponse::KeyCreated(key) => print::data(&created_key(&key)),
+        AdminResponse::Keys(keys) if as_json => print::json(&keys)?,
+        AdminResponse::Keys(keys) => print::data(&key_table(&keys)),
+        AdminResponse::KeyRevoked(key) if as_json => print::json(&key)?,
+        AdminResponse::KeyRevoked(key) => {
+            print::data(&format!("revoked {} ({}…)\n", key.id, key.prefix));
+        }
+        AdminResponse::Refused(refusal) => return Err(refusal.into()),
+        AdminResponse::Checks(_) => return Err(unexpected()),
+    }
+    Ok(ExitCode::Ok)
+}
+
+/// The checks that need the store, for the doctor.
+pub(crate) async fn store_checks(loaded: &Loaded) -> Result<Examined, Failure> {
+    match route::request(loaded, AdminRequest::Check).await? {
+        AdminResponse::Checks(examined) => Ok(examined),
+        AdminResponse::Refused(refusal) => Err(refusal.into()),
+        _ => Err(unexpected()),
+    }
+}
+
+fn unexpected() -> Failure {
+    Failure::failed("the server answered something else").hint("use an arena of the server's version")
+}
+
+fn wanted(command: AdminCommand) -> AdminRequest {
+    match command {
+        AdminCommand::User(UserCommand::Create { nickname, key, .. }) => {
+            AdminRequest::UserCreate { nickname, scopes: key.scopes, expires_in_days: key.expires_in_days }
+        }
+        AdminCommand::User(UserCommand::List { .. }) => AdminRequest::UserList,
+        AdminCommand::Key(KeyCommand::Create { nickname, key, .. }) => {
+            AdminRequest::KeyCreate { nickname, scopes: key.scopes, expires_in_days: key.expires_in_days }
+        }
+        AdminCommand::Key(KeyCommand::List { nickname, .. }) => AdminRequest::KeyList { nickname },
+        AdminCommand::Key(KeyCommand::Revoke { nickname, key, .. }) => {
+            AdminRequest::KeyRevoke { nickname, key }
+        }
+    }
+}
+
+fn moment(at: Option<kernel::Moment>, never: &str) -> String {
+    at.map_or_else(|| never.to_owned(), |at| at.to_string())
+}
+
+fn created_user(user: &CreatedUser) -> String {
+    format!(
+        "nickname  {}\nuser id   {}\nscopes    {}\nexpires   {}\napi key   {}\n\nThe key is shown only now.\n",
+        user.nickname,
+        user.user_id,
+        user.scopes.join(" "),
+        moment(user.expires_at, "never"),
+        user.api_key,
+    )
+}
+
+fn created_key(key: &CreatedKey) -> String {
+    format!(
+        "nickname  {}\nkey id    {}\nscopes    {}\nexpires   {}\napi key   {}\n\nThe key is shown only now.\n",
+        key.nickname,
+        key.key_id,
+        key.scopes.join(" "),
+        moment(key.expires_at, "never"),
+        key.api_key,
+    )
+}
+
+fn user_table(users: &[User]) -> String {
+    let rows: Vec<Vec<String>> = users
+        .iter()
+        .map(|user| {
+            let state = if user.disabled { "disabled" } else { "active" };
+            vec![user.nickname.clone(), user.id.clone(), user.created_at.to_string(), state.to_owned()]
+        })
+        .collect();
+    table::columns(&["nickname", "user id", "created", "state"], &rows)
+}
+
+fn key_table(keys: &[Key]) -> String {
+    let rows: Vec<Vec<String>> = keys
+        .iter()
+        .map(|key| {
+            vec![
+                key.id.clone(),
+                key.prefix.clone(),
+                key.scopes.join(" "),
+                key.created_at.to_string(),
+                moment(key.expires_at, "never"),
+                key.status.clone(),
+            ]
+        })
+        .collect();
+    table::columns(&["key id", "begins with", "scopes", "created", "expires", "state"], &rows)
+}

@@ -1,0 +1,122 @@
+//! Runs an admin request against an open store: the one function behind the socket and the command.
+
+use identity::{
+    keys::{self, KeyInfo, NewKey},
+    people,
+};
+use kernel::{
+    Fault, Moment,
+    id::Ids,
+    tx::{Command, Verdict},
+};
+use store::Store;
+
+use super::{
+    person::{CreateKey, CreatePerson, RevokeKey},
+    request::{AdminRequest, AdminResponse, CreatedKey, CreatedUser, Examined, Key, Refusal, User},
+};
+use crate::doctor::store_checks;
+
+/// What the person's lists call keys that an administrator made.
+const KEY_LABEL: &str = "arena admin";
+
+/// What administration needs beside the request.
+#[derive(Clone)]
+pub(crate) struct Office {
+    pub(crate) store: Store,
+    pub(crate) ids: std::sync::Arc<dyn Ids>,
+    pub(crate) opening_points: i64,
+    /// Where the server listens, when this is one.
+    pub(crate) server: Option<String>,
+}
+
+impl Office {
+    /// Answers one request; a fault becomes a refusal.
+    pub(crate) async fn answer(&self, request: AdminRequest) -> AdminResponse {
+        match self.execute(request).await {
+            Ok(response) => response,
+            Err(fault) => AdminResponse::Refused(Refusal::from(fault)),
+        }
+    }
+
+    async fn execute(&self, request: AdminRequest) -> Result<AdminResponse, Fault> {
+        Ok(match request {
+            AdminRequest::UserCreate { nickname, scopes, expires_in_days } => {
+                let key = self.draw(&scopes, expires_in_days)?;
+                let api_key = key.token.clone();
+                let command = CreatePerson::new(&*self.ids, &nickname, key, self.opening_points);
+                let (person, key) = self.run(command).await?;
+                AdminResponse::UserCreated(CreatedUser {
+                    user_id: person.id,
+                    nickname: person.nickname,
+                    api_key,
+                    scopes: key.scopes,
+                    expires_at: key.expires_at,
+                })
+            }
+            AdminRequest::UserList => {
+                let people = self.store.read(|tx| people::list(tx)).await?;
+                let user = |person: people::Person| User {
+                    id: person.id,
+                    nickname: person.nickname,
+                    created_at: person.created_at,
+                    disabled: person.disabled_at.is_some(),
+                };
+                AdminResponse::Users(people.into_iter().map(user).collect())
+            }
+            AdminRequest::KeyCreate { nickname, scopes, expires_in_days } => {
+                let key = self.draw(&scopes, expires_in_days)?;
+                let api_key = key.token.clone();
+                let (person, key) = self.run(CreateKey { nickname, key }).await?;
+                AdminResponse::KeyCreated(CreatedKey {
+                    key_id: key.id,
+                    nickname: person.nickname,
+                    api_key,
+                    scopes: key.scopes,
+                    expires_at: key.expires_at,
+                })
+            }
+            AdminRequest::KeyList { nickname } => {
+                let found = self.store.read(move |tx| {
+                    let person = people::get(tx, &nickname)?;
+                    Ok((keys::list(tx, &person)?, Moment::from_millis(tx.real_ms())))
+                });
+                let (keys, real) = found.await?;
+                AdminResponse::Keys(keys.into_iter().map(|key| shown(key, real)).collect())
+            }
+            AdminRequest::KeyRevoke { nickname, key } => {
+                let revoked = self.run(RevokeKey { nickname, key }).await?;
+                let at = revoked.revoked_at.unwrap_or(revoked.created_at);
+                AdminResponse::KeyRevoked(shown(revoked, at))
+            }
+            AdminRequest::Check => {
+                let server = self.server.clone();
+                let checks = store_checks::run(&self.store, server.is_some()).await;
+                AdminResponse::Checks(Examined { checks, server })
+            }
+        })
+    }
+
+    fn draw(&self, scopes: &[String], expires_in_days: Option<i64>) -> Result<NewKey, Fault> {
+        NewKey::draw(&*self.ids, KEY_LABEL, scopes, expires_in_days)
+    }
+
+    async fn run<T: Send + 'static>(&self, command: impl Command<Out = T> + 'static) -> Result<T, Fault> {
+        match self.store.write(Box::new(command)).await? {
+            Verdict::Done(out) => Ok(out),
+            Verdict::Refused(fault) => Err(fault),
+        }
+    }
+}
+
+fn shown(key: KeyInfo, real: Moment) -> Key {
+    Key {
+        status: key.status(real).to_owned(),
+        id: key.id,
+        prefix: key.prefix,
+        scopes: key.scopes,
+        created_at: key.created_at,
+        expires_at: key.expires_at,
+        revoked_at: key.revoked_at,
+    }
+}

@@ -1,0 +1,58 @@
+//! Who does an admin request: the server that holds the data directory, or this process.
+
+use std::{sync::Arc, time::Duration};
+
+use kernel::id::OsIds;
+use store::OpenError;
+
+use super::{
+    execute::Office,
+    request::{AdminRequest, AdminResponse},
+    socket,
+};
+use crate::{config::layers::Loaded, exit::ExitCode, failure::Failure, opening};
+
+/// How long a command waits for a server that is just starting or stopping, or for another command.
+const WAIT: Duration = Duration::from_secs(10);
+const PAUSE: Duration = Duration::from_millis(50);
+
+/// Gets `request` done with the server stopped, running, or never started.
+pub(crate) async fn request(loaded: &Loaded, request: AdminRequest) -> Result<AdminResponse, Failure> {
+    let deadline = tokio::time::Instant::now() + WAIT;
+    loop {
+        // On PostgreSQL nobody holds the store, so the command opens it beside the servers.
+        if loaded.config.database.url.is_none() {
+            let asked = socket::ask(&loaded.data_dir, &request).await;
+            if let Some(response) = asked.map_err(|error| unreachable_socket(loaded, &error))? {
+                return Ok(response);
+            }
+        }
+        let place = opening::place(loaded);
+        let opened = tokio::task::spawn_blocking({
+            let options = opening::options(place, &loaded.config);
+            move || store::Store::open(options)
+        })
+        .await
+        .map_err(|error| Failure::failed(format!("the store could not be opened: {error}")))?;
+        match opened {
+            Ok(store) => {
+                let opening_points = loaded.config.duels.opening_points;
+                let office =
+                    Office { store: store.clone(), ids: Arc::new(OsIds), opening_points, server: None };
+                let response = office.answer(request).await;
+                opening::close(store).await;
+                return Ok(response);
+            }
+            Err(OpenError::Held { .. }) if tokio::time::Instant::now() < deadline => {
+                tokio::time::sleep(PAUSE).await;
+            }
+            Err(error) => return Err(opening::failure(&error)),
+        }
+    }
+}
+
+fn unreachable_socket(loaded: &Loaded, error: &std::io::Error) -> Failure {
+    let path = loaded.data_dir.join("admin.sock");
+    Failure::new(ExitCode::Failed, format!("cannot use the admin socket {}: {error}", path.display()))
+        .hint("run this as the user that runs the server")
+}

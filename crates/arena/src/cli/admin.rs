@@ -1,0 +1,98 @@
+//! `arena admin`: people and keys. Works with the server stopped, running, or never started.
+
+use clap::{Args, Subcommand};
+
+use crate::config::layers::FlagValue;
+
+/// Which store a command opens.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct StoreArgs {
+    /// PostgreSQL URL [default: SQLite in the data directory]
+    #[arg(long, value_name = "URL")]
+    pub(crate) database_url: Option<String>,
+}
+
+impl StoreArgs {
+    pub(crate) fn flags(&self) -> Vec<FlagValue> {
+        FlagValue::given("database.url", "--database-url", self.database_url.as_ref()).into_iter().collect()
+    }
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum AdminCommand {
+    /// Manage people
+    #[command(subcommand)]
+    User(UserCommand),
+    /// Manage the keys of a person
+    #[command(subcommand)]
+    Key(KeyCommand),
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum UserCommand {
+    /// Create a person with a first key, which is shown once
+    Create {
+        /// 3 to 30 of a-z, 0-9, - and _, starting with a letter; permanent
+        nickname: String,
+        #[command(flatten)]
+        key: KeyArgs,
+        #[command(flatten)]
+        store: StoreArgs,
+    },
+    /// List everybody
+    List {
+        #[command(flatten)]
+        store: StoreArgs,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum KeyCommand {
+    /// Create another key, which is shown once
+    Create {
+        nickname: String,
+        #[command(flatten)]
+        key: KeyArgs,
+        #[command(flatten)]
+        store: StoreArgs,
+    },
+    /// List the keys of a person, without their secrets
+    List {
+        nickname: String,
+        #[command(flatten)]
+        store: StoreArgs,
+    },
+    /// Revoke a key; the next request with it is refused
+    Revoke {
+        nickname: String,
+        /// The key's id, or its first characters as the list shows them
+        #[arg(value_name = "PREFIX_OR_ID")]
+        key: String,
+        #[command(flatten)]
+        store: StoreArgs,
+    },
+}
+
+/// What a new key may do and for how long.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct KeyArgs {
+    /// What the key may do, separated by commas
+    #[arg(long, value_name = "SCOPES", value_delimiter = ',', default_value = "duels:play")]
+    pub(crate) scopes: Vec<String>,
+    /// Days until the key ends, 1 to 365 [default: never]
+    #[arg(long, value_name = "N")]
+    pub(crate) expires_in_days: Option<i64>,
+}
+
+impl AdminCommand {
+    pub(crate) const fn store(&self) -> &StoreArgs {
+        match self {
+            Self::User(UserCommand::Create { store, .. } | UserCommand::List { store })
+            | Self::Key(
+                KeyCommand::Create { store, .. }
+                | KeyCommand::List { store, .. }
+                | KeyCommand::Revoke { store, .. },
+            ) => store,
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! Every setting: its key, shape, default and meaning, in one table.
+//!
+//! The key `http.listen` is `listen` under `[http]` in the file and `ARENA_HTTP__LISTEN` in the
+//! environment. Flags name their key where they are declared.
+
+/// How the text of a variable becomes a value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Shape {
+    Text,
+    Whole,
+    /// In a variable or flag: parts separated by commas.
+    List,
+}
+
+#[derive(Debug)]
+pub(crate) struct Setting {
+    pub(crate) key: &'static str,
+    pub(crate) shape: Shape,
+    /// `None`: not set unless somebody sets it.
+    pub(crate) default: Option<&'static str>,
+    pub(crate) secret: bool,
+    pub(crate) about: &'static str,
+}
+
+const fn text(key: &'static str, default: Option<&'static str>, about: &'static str) -> Setting {
+    Setting { key, shape: Shape::Text, default, secret: false, about }
+}
+
+const fn secret(key: &'static str, about: &'static str) -> Setting {
+    Setting { key, shape: Shape::Text, default: None, secret: true, about }
+}
+
+const fn whole(key: &'static str, default: &'static str, about: &'static str) -> Setting {
+    Setting { key, shape: Shape::Whole, default: Some(default), secret: false, about }
+}
+
+const fn list(key: &'static str, about: &'static str) -> Setting {
+    Setting { key, shape: Shape::List, default: Some(""), secret: false, about }
+}
+
+/// Where the main listener is when nobody chose.
+pub(crate) const LISTEN_DEFAULT: &str = "127.0.0.1:7878";
+
+pub(crate) const SETTINGS: &[Setting] = &[
+    secret("api_key", "the key that client commands send"),
+    text("server", None, "the server that client commands talk to, for example http://127.0.0.1:7878"),
+    text("clock.speed", Some("1"), "how many seconds of Arena time pass in one real second"),
+    secret("database.url", "a PostgreSQL URL; without one the data is in arena.db of the data directory"),
+    whole("database.connections", "4", "connections that write, on PostgreSQL"),
+    whole("duels.opening_points", "100", "points that a new agent starts with"),
+    list("http.allowed_hosts", "more host names under which the server answers"),
+    list("http.allowed_origins", "more browser origins that may call, for example https://inspector.example"),
+    text("http.listen", Some(LISTEN_DEFAULT), "address and port of the main listener"),
+    text(
+        "http.public_url",
+        None,
+        "the URL that people reach the server under, when it is not the listener's",
+    ),
+    text("http.root_mcp", Some("duels"), "the product that answers under /mcp"),
+    whole("http.drain_seconds", "10", "how long a stopping server waits for requests that it has accepted"),
+    text("log.filter", None, "what is logged, for example info or arena=debug,warn"),
+    text("metrics.listen", Some("127.0.0.1:9464"), "address and port of /metrics, or off"),
+];
+
+/// The setting with this key.
+pub(crate) fn find(key: &str) -> Option<&'static Setting> {
+    SETTINGS.iter().find(|setting| setting.key == key)
+}
+
+/// The variable that sets `key`.
+pub(crate) fn variable(key: &str) -> String {
+    format!("ARENA_{}", key.to_ascii_uppercase().replace('.', "__"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_are_unique_plain_and_explained() {
+        for (index, setting) in SETTINGS.iter().enumerate() {
+            assert!(SETTINGS[..index].iter().all(|other| other.key != setting.key), "{}", setting.key);
+            assert!(setting.key.bytes().all(|b| b.is_ascii_lowercase() || b == b'.' || b == b'_'));
+            assert!(!setting.about.is_empty() && !setting.about.ends_with('.'), "{}", setting.key);
+        }
+        assert_eq!(variable("http.root_mcp"), "ARENA_HTTP__ROOT_MCP");
+    }
+}

@@ -1,0 +1,15 @@
+//! `arena demo`: a temporary arena in which scripted agents duel over MCP while one watches.
+//!
+//! The agents are ordinary clients with keys: nothing outside this directory knows of them.
+
+mod agent;
+mod client;
+mod duel;
+mod event;
+mod pot_bar;
+mod roster;
+pub(crate) mod run;
+mod screen;
+mod script;
+mod snippets;
+mod watch;

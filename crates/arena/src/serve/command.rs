@@ -1,0 +1,65 @@
+//! `arena serve` from the first address to the last answer.
+
+use std::time::Duration;
+
+use url::Url;
+
+use super::{
+    banner,
+    house::{House, Plan},
+    listen, logs,
+    metrics::{self, Metrics},
+    signals,
+};
+use crate::{
+    config::{layers::Loaded, model},
+    exit::ExitCode,
+    failure::Failure,
+    opening,
+    output::{escape::printable, print},
+};
+
+/// Serves until SIGINT or SIGTERM.
+pub(crate) async fn run(loaded: &Loaded) -> Result<ExitCode, Failure> {
+    let config = &loaded.config;
+    logs::start(config.log.filter.as_deref(), "info")?;
+    let wish = signals::shutdown()?;
+    let at = model::address("http.listen", &config.http.listen)?;
+    let listener = listen::bind(at).await.map_err(|refused| listen::failure(&refused, at, "--listen"))?;
+    let bound = listener.local_addr().unwrap_or(at);
+    let public_url = match &config.http.public_url {
+        Some(url) => model::web_url("http.public_url", url)?,
+        None => Url::parse(&listen::openable(bound))
+            .map_err(|error| Failure::failed(format!("the listener has no address: {error}")))?,
+    };
+    let metrics = Metrics::start(loaded).await?;
+    let metrics_url = metrics.as_ref().map(Metrics::url);
+    let house = House::open(Plan {
+        loaded,
+        place: opening::place(loaded),
+        listener,
+        public_url: public_url.clone(),
+        drain_time: Duration::from_secs(config.http.drain_seconds),
+        on_request: metrics.as_ref().map(|_| metrics::observer()),
+    })
+    .await?;
+    let scraping = metrics.map(|metrics| tokio::spawn(metrics.serve(house.store.clone(), wish.clone())));
+
+    let base = public_url.as_str().trim_end_matches('/');
+    let data = match house.engine() {
+        store::Engine::Sqlite => loaded.data_dir.display().to_string(),
+        store::Engine::Postgres => "PostgreSQL".to_owned(),
+    };
+    print::note(&banner::text(base, metrics_url.as_deref(), &printable(&data), config.clock.speed));
+    print::note(&format!("ready on {}", listen::openable(bound)));
+    tracing::info!(address = %bound, "ready");
+
+    wish.cancelled().await;
+    tracing::info!("stopping: finishing what was accepted");
+    house.close().await;
+    if let Some(task) = scraping {
+        task.abort();
+    }
+    tracing::info!("stopped");
+    Ok(ExitCode::Ok)
+}

@@ -1,0 +1,201 @@
+//! The wiring of a server: one store, the products on it, the doors, the workers and the admin
+//! socket. `serve` and `demo` both build this.
+
+use std::{sync::Arc, time::Duration};
+
+use axum::Router;
+use doors::{DoorsConfig, HttpLimits, OnRequest, ServerName};
+use duels::Duels;
+use kernel::{
+    id::{Ids, OsIds},
+    time::SystemClock,
+};
+use store::{Engine, Place, Store, limits::Limits};
+use tokio::{net::TcpListener, sync::watch, task::JoinHandle};
+use tokio_util::sync::CancellationToken;
+use url::Url;
+
+use crate::{
+    admin::{execute::Office, socket::AdminSocket},
+    config::{layers::Loaded, model::Config},
+    exit::ExitCode,
+    failure::{Failure, split},
+    opening,
+};
+
+/// How often what is past its time is deleted.
+const HOUSEKEEPING: Duration = Duration::from_mins(5);
+/// How long workers may take to notice that the server ends.
+const WORKERS_END: Duration = Duration::from_secs(5);
+
+/// What a server is built from.
+pub(crate) struct Plan<'a> {
+    pub(crate) loaded: &'a Loaded,
+    pub(crate) place: Place,
+    pub(crate) listener: TcpListener,
+    pub(crate) public_url: Url,
+    pub(crate) drain_time: Duration,
+    pub(crate) on_request: Option<OnRequest>,
+}
+
+/// A server that answers.
+pub(crate) struct House {
+    pub(crate) store: Store,
+    pub(crate) office: Office,
+    stop: CancellationToken,
+    stop_workers: watch::Sender<bool>,
+    doors: JoinHandle<()>,
+    workers: Vec<JoinHandle<()>>,
+    socket: Option<JoinHandle<()>>,
+}
+
+pub(crate) fn server_name() -> ServerName {
+    ServerName {
+        name: "arena".to_owned(),
+        title: "Arena".to_owned(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+    }
+}
+
+impl House {
+    /// Opens everything; when this answers, the listener is served.
+    pub(crate) async fn open(plan: Plan<'_>) -> Result<Self, Failure> {
+        let Plan { loaded, place, listener, public_url, drain_time, on_request } = plan;
+        let config = &loaded.config;
+        let address = listener
+            .local_addr()
+            .map_err(|error| Failure::failed(format!("the listener is gone: {error}")))?;
+        let data_dir = match &place {
+            Place::Directory(path) => Some(path.clone()),
+            Place::Memory | Place::Postgres(_) => None,
+        };
+        let store = opening::open(place, config).await?;
+        let ids: Arc<dyn Ids> = Arc::new(OsIds);
+        let limits = HttpLimits { drain_time, ..HttpLimits::default() };
+        let front = Front {
+            store: store.clone(),
+            ids: Arc::clone(&ids),
+            config: config.clone(),
+            public_url,
+            loopback: address.ip().is_loopback(),
+            limits,
+            on_request,
+        };
+        // Opening waits for the store, so it runs where waiting is allowed.
+        let (service, router) = tokio::task::spawn_blocking(move || front.open())
+            .await
+            .map_err(|error| Failure::failed(format!("the start broke off: {error}")))??;
+
+        let office = Office {
+            store: store.clone(),
+            ids: Arc::clone(&ids),
+            opening_points: config.duels.opening_points,
+            server: Some(super::listen::openable(address)),
+        };
+        let stop = CancellationToken::new();
+        let socket = match data_dir {
+            Some(path) => Some(AdminSocket::bind(&path).map_err(|error| {
+                Failure::failed(format!("cannot make the admin socket in {}: {error}", path.display()))
+                    .hint("check the directory's permissions and the free space")
+            })?),
+            None => None,
+        };
+        let socket = socket.map(|socket| tokio::spawn(socket.serve(office.clone(), stop.clone())));
+        let (stop_workers, stopping) = watch::channel(false);
+        let workers = vec![
+            tokio::spawn(duels::worker::run(store.clone(), Arc::clone(&service), stopping.clone())),
+            tokio::spawn(store::jobs::run(store.clone(), ids, Vec::new(), stopping.clone())),
+            tokio::spawn(housekeeping(store.clone(), stopping)),
+        ];
+        let doors = tokio::spawn(doors::serve(listener, router, limits, stop.clone().cancelled_owned()));
+        Ok(Self { store, office, stop, stop_workers, doors, workers, socket })
+    }
+
+    /// Which engine holds the data.
+    pub(crate) fn engine(&self) -> Engine {
+        self.store.engine()
+    }
+
+    /// Takes no new work, finishes what was accepted, and closes the store.
+    pub(crate) async fn close(self) {
+        self.stop.cancel();
+        ended("doors", self.doors).await;
+        if let Some(socket) = self.socket {
+            ended("admin socket", socket).await;
+        }
+        // Workers that have ended already do not need to be told.
+        let _ = self.stop_workers.send(true);
+        for worker in self.workers {
+            let abort = worker.abort_handle();
+            if tokio::time::timeout(WORKERS_END, worker).await.is_err() {
+                tracing::warn!("a worker was still busy at the end");
+                abort.abort();
+            }
+        }
+        drop(self.office);
+        opening::close(self.store).await;
+    }
+}
+
+async fn ended(part: &str, task: JoinHandle<()>) {
+    if let Err(error) = task.await {
+        tracing::error!(part, %error, "a part of the server ended badly");
+    }
+}
+
+/// What the doors and the products behind them are opened with.
+struct Front {
+    store: Store,
+    ids: Arc<dyn Ids>,
+    config: Config,
+    public_url: Url,
+    loopback: bool,
+    limits: HttpLimits,
+    on_request: Option<OnRequest>,
+}
+
+impl Front {
+    /// Sets the clock, opens the products, and mounts them.
+    fn open(self) -> Result<(Arc<Duels>, Router), Failure> {
+        let Self { store, ids, config, public_url, loopback, limits, on_request } = self;
+        // Arena time goes on from where it is, so an unchanged speed writes nothing.
+        let speed_milli = config.clock.speed.milli();
+        if store.anchor()?.speed_milli != speed_milli {
+            store.set_speed(speed_milli)?;
+        }
+        let service = Duels::open(&store, Arc::clone(&ids), public_url.as_str())?;
+        let router = doors::router(DoorsConfig {
+            limiter: Arc::new(Limits::of(store.engine())),
+            store,
+            products: vec![duels::product(&service)],
+            authenticate: Arc::new(identity::authenticate),
+            ids,
+            clock: Arc::new(SystemClock),
+            server: server_name(),
+            public_url,
+            allowed_hosts: config.http.allowed_hosts,
+            allowed_origins: config.http.allowed_origins,
+            loopback_origins: loopback,
+            root_mcp: config.http.root_mcp,
+            limits,
+            extra: Router::new(),
+            on_request,
+        });
+        let router = router.map_err(|error| split(ExitCode::Usage, &error.to_string()))?;
+        Ok((service, router))
+    }
+}
+
+async fn housekeeping(store: Store, mut stopping: watch::Receiver<bool>) {
+    while !*stopping.borrow() {
+        match store.prune().await {
+            Ok(rows) if rows > 0 => tracing::info!(rows, "pruned what was past its time"),
+            Ok(_) => {}
+            Err(fault) => tracing::warn!(error = fault.context(), "housekeeping waits for the store"),
+        }
+        tokio::select! {
+            () = tokio::time::sleep(HOUSEKEEPING) => {}
+            _ = stopping.changed() => {}
+        }
+    }
+}

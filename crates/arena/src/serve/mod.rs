@@ -1,0 +1,10 @@
+//! `arena serve`: opens the store, mounts the products, runs the workers, and ends without losing
+//! accepted work.
+
+pub(crate) mod banner;
+pub(crate) mod command;
+pub(crate) mod house;
+pub(crate) mod listen;
+pub(crate) mod logs;
+mod metrics;
+pub(crate) mod signals;

@@ -1,0 +1,90 @@
+//! The smallest HTTP client and server that a test needs.
+
+use std::{
+    io::{Read, Write},
+    net::{TcpListener, TcpStream},
+    time::Duration,
+};
+
+use serde_json::Value;
+
+use crate::process::PATIENCE;
+
+pub(crate) struct Answer {
+    pub(crate) status: u16,
+    pub(crate) head: String,
+    pub(crate) body: String,
+}
+
+impl Answer {
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_str(&self.body).unwrap_or_else(|error| panic!("{error}: {:?}", self.body))
+    }
+}
+
+pub(crate) fn connect(address: &str) -> TcpStream {
+    let stream = TcpStream::connect(address).unwrap();
+    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    stream
+}
+
+/// Reads an answer after which the server closes.
+pub(crate) fn read_answer(mut stream: TcpStream) -> Answer {
+    let mut bytes = Vec::new();
+    stream.read_to_end(&mut bytes).unwrap();
+    let text = String::from_utf8(bytes).unwrap();
+    let (head, body) = text.split_once("\r\n\r\n").unwrap_or_else(|| panic!("no answer: {text:?}"));
+    let status = head.split(' ').nth(1).unwrap().parse().unwrap();
+    Answer { status, head: head.to_ascii_lowercase(), body: body.to_owned() }
+}
+
+pub(crate) fn get(url: &str) -> Answer {
+    let (address, path) = url.trim_start_matches("http://").split_once('/').unwrap();
+    let mut stream = connect(address);
+    write!(stream, "GET /{path} HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\n\r\n").unwrap();
+    read_answer(stream)
+}
+
+/// The head of a call of a duels tool over REST.
+pub(crate) fn call_head(address: &str, tool: &str, key: &str, length: usize) -> String {
+    format!(
+        "POST /duels/v1/{tool} HTTP/1.1\r\nhost: {address}\r\nauthorization: Bearer {key}\r\n\
+         content-type: application/json\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n"
+    )
+}
+
+pub(crate) fn call(address: &str, tool: &str, key: &str, body: &Value) -> Answer {
+    let body = body.to_string();
+    let mut stream = connect(address);
+    write!(stream, "{}{body}", call_head(address, tool, key, body.len())).unwrap();
+    read_answer(stream)
+}
+
+/// Answers one request with `status` and `body`; the address is where to ask.
+pub(crate) fn answer_once(status: &'static str, body: String) -> (String, std::thread::JoinHandle<()>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    let serving = std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(5))).unwrap();
+        let mut request = Vec::new();
+        let mut chunk = [0; 1024];
+        while !request.windows(4).any(|window| window == b"\r\n\r\n") {
+            let read = stream.read(&mut chunk).unwrap();
+            assert!(read > 0, "the client broke off");
+            request.extend_from_slice(&chunk[..read]);
+        }
+        let length = body.len();
+        write!(
+            stream,
+            "HTTP/1.1 {status}\r\ncontent-type: application/json\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n{body}"
+        )
+        .unwrap();
+    });
+    (address, serving)
+}
+
+/// An address on which nobody listens.
+pub(crate) fn free_address() -> String {
+    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string()
+}
