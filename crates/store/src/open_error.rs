@@ -20,12 +20,12 @@ pub enum OpenError {
     Held { directory: PathBuf, pid: Option<String> },
 
     #[error(
-        "cannot use {path}: permission denied; it belongs to uid {owner} and Arena runs as uid {ours}; run: sudo chown -R {ours} {path}",
+        "cannot use {path}: permission denied; it belongs to uid {owner} and Arena runs as uid {ours}; run: {remedy}",
         path = .path.display(),
         owner = .owner_uid.map_or_else(|| "unknown".to_owned(), |uid| uid.to_string()),
         ours = .our_uid
     )]
-    Permission { path: PathBuf, owner_uid: Option<u32>, our_uid: u32 },
+    Permission { path: PathBuf, owner_uid: Option<u32>, our_uid: u32, remedy: String },
 
     #[error("cannot use {path}: {cause}; check the path and the disk", path = .path.display())]
     Directory { path: PathBuf, cause: std::io::Error },

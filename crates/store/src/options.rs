@@ -11,7 +11,8 @@ use kernel::{
 /// Where the state lives.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Place {
-    /// SQLite without a file, gone when the store is closed.
+    /// SQLite without a file, gone when the store is closed. Reads take turns with commands on one
+    /// thread, so a query here must not wait for a command.
     Memory,
     /// SQLite in `arena.db` inside this directory, held by one process at a time.
     Directory(PathBuf),

@@ -54,7 +54,7 @@ impl Store {
         query: impl FnOnce(&mut dyn Tx) -> Result<T, Fault> + Send + 'static,
     ) -> Result<T, Fault> {
         let (reply, answer) = oneshot::channel();
-        self.submit_read(Asked::new(|tx: &mut dyn EngineTx| query(tx), Reply::Future(reply)));
+        self.submit_read(Box::new(Asked::new(|tx: &mut dyn EngineTx| query(tx), Reply::Future(reply))));
         answer.await.unwrap_or_else(|_| Err(ended()))
     }
 
@@ -111,7 +111,8 @@ impl Store {
         }
     }
 
-    /// Changes the speed of Arena time, which goes on from where it is. In thousandths.
+    /// Changes the speed of Arena time, which goes on from where it is. In thousandths. Waits for the
+    /// commit, as do the other calls that are not `async`.
     pub fn set_speed(&self, speed_milli: i64) -> Result<(), Fault> {
         self.change_anchor(Change::SpeedMilli(speed_milli))
     }
@@ -179,7 +180,7 @@ impl Store {
         query: impl FnOnce(&mut dyn EngineTx) -> Result<T, Fault> + Send + 'static,
     ) -> Result<T, Fault> {
         let (reply, answer) = mpsc::sync_channel(1);
-        self.submit_read(Asked::new(query, Reply::Thread(reply)));
+        self.submit_read(Box::new(Asked::new(query, Reply::Thread(reply))));
         answer.recv().unwrap_or_else(|_| Err(ended()))
     }
 

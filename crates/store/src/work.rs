@@ -119,8 +119,8 @@ pub(crate) struct Asked<F, T> {
 }
 
 impl<F, T> Asked<F, T> {
-    pub(crate) fn new(query: F, reply: Reply<Result<T, Fault>>) -> Box<Self> {
-        Box::new(Self { query, reply, at: Instant::now() })
+    pub(crate) fn new(query: F, reply: Reply<Result<T, Fault>>) -> Self {
+        Self { query, reply, at: Instant::now() }
     }
 }
 

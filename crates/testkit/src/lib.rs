@@ -2,7 +2,15 @@
 //!
 //! Nothing here stands in for a part of ours; production code never depends on it.
 
+#![expect(
+    clippy::expect_used,
+    clippy::print_stderr,
+    reason = "only tests run this: what goes wrong here fails them, and what is skipped is said on stderr"
+)]
+
 pub mod engines;
+pub mod golden;
+pub mod skip;
 pub mod still_clock;
 
 pub use engines::{TestPlace, prepare_all};

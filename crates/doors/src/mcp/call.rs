@@ -149,7 +149,10 @@ pub(crate) fn params_fit(envelope: &Envelope<'_>) -> bool {
     let params = envelope.params.map_or("{}", RawValue::get);
     match envelope.method.as_deref() {
         Some("tools/call") => serde_json::from_str::<CallToolRequestParams>(params).is_ok(),
-        Some("initialize") => serde_json::from_str::<InitializeRequestParams>(params).is_ok(),
+        // In the revision without a handshake it is an unknown method indeed.
+        Some("initialize") => {
+            names_version(envelope) || serde_json::from_str::<InitializeRequestParams>(params).is_ok()
+        }
         Some("tools/list") => serde_json::from_str::<PaginatedRequestParams>(params).is_ok(),
         _ => true,
     }

@@ -6,11 +6,13 @@ use testkit::TestPlace;
 
 use crate::{
     mcp::assert_rpc_error,
-    world::{ALPHA, BETA, LEGACY, MODERN, World, mcp_request},
+    world::{ALPHA, BETA, Headers, LEGACY, MODERN, World, mcp_request},
 };
 
 /// Headers, status, and a part of the challenge.
-const MATRIX: [(&[(&str, &str)], u16, &str); 11] = [
+type Row = (Headers<'static>, u16, &'static str);
+
+const MATRIX: [Row; 11] = [
     (&[], 401, "Bearer realm=\"arena\""),
     (
         &[("authorization", "Bearer arena_sk_none")],

@@ -61,10 +61,14 @@ fn assert_every_reference_leads_somewhere(document: &Value, part: &Value) {
                 let pointer = reference.as_str().unwrap().strip_prefix('#').unwrap();
                 assert!(document.pointer(pointer).is_some(), "{reference}");
             }
-            map.values().for_each(|value| assert_every_reference_leads_somewhere(document, value));
+            for value in map.values() {
+                assert_every_reference_leads_somewhere(document, value);
+            }
         }
         Value::Array(items) => {
-            items.iter().for_each(|item| assert_every_reference_leads_somewhere(document, item))
+            for item in items {
+                assert_every_reference_leads_somewhere(document, item);
+            }
         }
         _ => {}
     }

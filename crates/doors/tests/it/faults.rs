@@ -17,7 +17,7 @@ async fn a_thousand_aborted_requests_leave_the_server_well() {
     let body = body.to_string();
     let mut head = format!("POST /toy/mcp HTTP/1.1\r\nHost: localhost\r\nContent-Length: {}\r\n", body.len());
     for (name, value) in headers {
-        head += &format!("{name}: {value}\r\n");
+        head.extend([name, ": ", &value, "\r\n"]);
     }
     let request = format!("{head}\r\n{body}");
     for i in 0..1000 {

@@ -117,6 +117,6 @@ async fn raw_requests() {
 }
 
 fn one_byte_chunks(text: &str) -> String {
-    let chunks: String = text.chars().map(|c| format!("1\r\n{c}\r\n")).collect();
-    chunks + "0\r\n\r\n"
+    let chunks: Vec<_> = text.chars().map(|c| format!("1\r\n{c}\r\n")).collect();
+    chunks.concat() + "0\r\n\r\n"
 }

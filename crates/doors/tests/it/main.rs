@@ -1,5 +1,7 @@
 //! The doors over a real store and a real listener, with a product small enough to see whole.
 
+#![expect(clippy::unwrap_used, reason = "a test may panic, and so may what only tests call")]
+
 mod auth;
 mod documents;
 mod faults;

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use testkit::TestPlace;
 
-use crate::world::{ALPHA, Got, LEGACY, MODERN, World, mcp_request};
+use crate::world::{ALPHA, Got, Headers, LEGACY, MODERN, World, mcp_request};
 
 const ERAS: [&str; 2] = [LEGACY, MODERN];
 
@@ -287,6 +287,7 @@ async fn unknown_methods_and_tools() {
     let world = World::new(&place).await;
     assert_rpc_error(&world.mcp(MODERN, None, "foo/bar", json!({})).await, 404, -32601);
     assert_rpc_error(&world.mcp(MODERN, None, "ping", json!({})).await, 404, -32601);
+    assert_rpc_error(&world.mcp(MODERN, None, "initialize", json!({})).await, 404, -32601);
     assert_rpc_error(&world.mcp(MODERN, None, "prompts/list", json!({})).await, 404, -32601);
     assert_rpc_error(&world.mcp(LEGACY, None, "foo/bar", json!({})).await, 200, -32601);
     for era in ERAS {
@@ -315,7 +316,7 @@ async fn wrong_messages() {
     );
     let large =
         format!(r#"{{"jsonrpc":"2.0","id":1,"method":"ping","params":{{"x":"{}"}}}}"#, "x".repeat(70_000));
-    let rows: [(&str, &[u8], &[(&str, &str)], u16, i64); 12] = [
+    let rows: [(&str, &[u8], Headers<'_>, u16, i64); 12] = [
         ("broken JSON", b"{bad", &[json_type], 400, -32700),
         ("no body", b"", &[json_type], 400, -32700),
         ("broken UTF-8", b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"\xff\"}", &[json_type], 400, -32700),

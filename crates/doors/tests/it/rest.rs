@@ -3,7 +3,7 @@
 use serde_json::json;
 use testkit::TestPlace;
 
-use crate::world::{ALPHA, World};
+use crate::world::{ALPHA, Headers, World};
 
 testkit::both_engines! {
     async fn operations_answer_at_their_paths(place: TestPlace) {
@@ -38,12 +38,13 @@ testkit::both_engines! {
 
 #[tokio::test]
 async fn wrong_requests() {
+    type Row<'a> = (&'a str, &'a str, Headers<'a>, &'a [u8], u16, &'a str);
     let place = TestPlace::sqlite();
     let world = World::new(&place).await;
     let key = ("x-arena-key", ALPHA);
     let json_type = ("content-type", "application/json");
     let deep = format!(r#"{{"by":{}{}}}"#, "[".repeat(32), "]".repeat(32));
-    let rows: [(&str, &str, &[(&str, &str)], &[u8], u16, &str); 13] = [
+    let rows: [Row<'_>; 13] = [
         ("POST", "/toy/v1/none", &[key], b"", 404, "NOT_FOUND"),
         ("POST", "/toy/v1/peek/", &[key], b"", 404, "NOT_FOUND"),
         ("GET", "/toy/v1/peek", &[key], b"", 405, "METHOD_NOT_ALLOWED"),

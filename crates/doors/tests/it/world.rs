@@ -34,6 +34,9 @@ pub(crate) struct World {
     serving: JoinHandle<()>,
 }
 
+/// Names and values of request headers.
+pub(crate) type Headers<'a> = &'a [(&'a str, &'a str)];
+
 /// A whole answer.
 #[derive(Debug)]
 pub(crate) struct Got {
@@ -118,7 +121,7 @@ impl World {
     }
 
     /// Sends a body with these headers as they are; an empty value removes a default one.
-    pub(crate) async fn send(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &[u8]) -> Got {
+    pub(crate) async fn send(&self, method: &str, path: &str, headers: Headers<'_>, body: &[u8]) -> Got {
         let mut request = self.client.request(method.parse().unwrap(), self.url(path)).body(body.to_vec());
         for (name, value) in headers {
             request = request.header(*name, *value);

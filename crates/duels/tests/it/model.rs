@@ -7,8 +7,6 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-pub(crate) const POINTS: i64 = 100;
-
 pub(crate) struct Presence {
     pitch: String,
     model: Option<String>,
@@ -95,8 +93,13 @@ pub(crate) fn percent(numerator: i64, denominator: i64) -> Value {
 }
 
 impl Model {
-    pub(crate) fn join(&mut self, name: &str) {
-        self.agents.insert(name.to_owned(), Agent { available: POINTS, ..Agent::default() });
+    pub(crate) fn join(&mut self, name: &str, available: i64) {
+        self.agents.insert(name.to_owned(), Agent { available, ..Agent::default() });
+    }
+
+    /// What may be claimed in the pair's latest duel; 19 before the first.
+    pub(crate) fn pot(&self, a: &str, b: &str) -> i64 {
+        self.pair(a, b).last().map_or(19, |i| self.duels[i].stakes.iter().sum::<i64>() - 1)
     }
 
     fn live(&self, name: &str) -> Option<&Presence> {
@@ -192,7 +195,7 @@ impl Model {
         }
     }
 
-    fn opponents(&self, name: &str) -> Vec<String> {
+    pub(crate) fn opponents(&self, name: &str) -> Vec<String> {
         self.active(name)
             .into_iter()
             .map(|i| self.duels[i].sides.iter().find(|side| *side != name).unwrap().clone())

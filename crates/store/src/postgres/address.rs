@@ -39,9 +39,10 @@ impl Address {
         if !url.contains("sslmode=") {
             config.ssl_mode(SslMode::Disable);
         }
-        let tls = match config.get_ssl_mode() {
-            SslMode::Disable => None,
-            _ => Some(tls().map_err(|error| failed(error.to_string()))?),
+        let tls = if config.get_ssl_mode() == SslMode::Disable {
+            None
+        } else {
+            Some(tls().map_err(|error| failed(error.to_string()))?)
         };
         if config.get_connect_timeout().is_none() {
             config.connect_timeout(CONNECT_PATIENCE);
@@ -76,16 +77,12 @@ impl Address {
         let mut config = self.config.clone();
         // Later settings win, so the limits hold over what the URL says.
         config.options(format!("{} {limits}", self.config.get_options().unwrap_or_default()));
-        Ok(match &self.tls {
-            Some(tls) => {
-                let (client, connection) = config.connect(tls.clone()).await?;
-                (client, tokio::spawn(connection))
-            }
-            None => {
-                let (client, connection) = config.connect(NoTls).await?;
-                (client, tokio::spawn(connection))
-            }
-        })
+        if let Some(tls) = &self.tls {
+            let (client, connection) = config.connect(tls.clone()).await?;
+            return Ok((client, tokio::spawn(connection)));
+        }
+        let (client, connection) = config.connect(NoTls).await?;
+        Ok((client, tokio::spawn(connection)))
     }
 }
 

@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{dialect, queue::Popped, work::Read};
 
-const PATIENCE: Duration = Duration::from_secs(3600);
+const PATIENCE: Duration = Duration::from_hours(1);
 
 pub(super) fn run(runtime: &Runtime, shared: &Shared) {
     let _last = Last(shared);
@@ -19,7 +19,9 @@ pub(super) fn run(runtime: &Runtime, shared: &Shared) {
     loop {
         match shared.reads.pop(1, PATIENCE) {
             Popped::Items(items) => {
-                items.into_iter().for_each(|work| answer(runtime, &mut line, shared, work));
+                for work in items {
+                    answer(runtime, &mut line, shared, work);
+                }
             }
             Popped::Idle => {}
             Popped::Closed => return line.hang_up(),

@@ -24,7 +24,7 @@ use super::{
 };
 use crate::{Point, clock, dialect, once, queue::Popped, work::Write};
 
-const PATIENCE: Duration = Duration::from_secs(3600);
+const PATIENCE: Duration = Duration::from_hours(1);
 /// Runs of a command that keeps meeting others, the first included.
 const RUNS_MAX: u32 = 20;
 /// The wait after a conflict is random, up to this for each run so far.

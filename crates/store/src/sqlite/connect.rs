@@ -130,4 +130,25 @@ mod tests {
             assert!(error.contains(found) && error.contains(SQLITE_MIN), "{error}");
         }
     }
+
+    #[test]
+    fn connections_have_the_settings_that_durability_rests_on() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("arena.db");
+        let conn = writer(Some(&path)).unwrap();
+        conn.execute_batch("CREATE TABLE t (a INTEGER) STRICT").unwrap();
+        let number = |conn: &Connection, name: &str| -> i64 {
+            conn.query_row(&format!("PRAGMA {name}"), [], |row| row.get(0)).unwrap()
+        };
+        let mode: String = conn.query_row("PRAGMA journal_mode", [], |row| row.get(0)).unwrap();
+        assert_eq!(mode, "wal");
+        for (name, value) in
+            [("synchronous", 2), ("foreign_keys", 1), ("journal_size_limit", 64 << 20), ("mmap_size", 0)]
+        {
+            assert_eq!(number(&conn, name), value, "{name}");
+        }
+        let reader = reader(&path).unwrap();
+        assert_eq!((number(&reader, "query_only"), number(&reader, "mmap_size")), (1, 0));
+        assert!(reader.execute_batch("INSERT INTO t VALUES (1)").is_err());
+    }
 }

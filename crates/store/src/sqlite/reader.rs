@@ -18,7 +18,7 @@ static SNAPSHOT: Sql = Sql { name: "store::snapshot", text: dialect::CLOCK.sqlit
 static END: Sql = Sql { name: "store::end_read", text: "ROLLBACK" };
 
 /// Nothing happens in an idle reader, so it may sleep long.
-const PATIENCE: Duration = Duration::from_secs(3600);
+const PATIENCE: Duration = Duration::from_hours(1);
 
 pub(super) fn run(conn: &Connection, queue: &Queue<Box<dyn Read>>, clock: &LocalClock) {
     let mut session = Session::new(conn, clock, Access::ReadOnly);

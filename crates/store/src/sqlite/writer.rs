@@ -24,7 +24,7 @@ use crate::{
 const BATCH_MAX: usize = 256;
 /// After so long without work the log is folded into the file.
 const IDLE: Duration = Duration::from_secs(1);
-const IDLE_FOR_EVER: Duration = Duration::from_secs(3600);
+const IDLE_FOR_EVER: Duration = Duration::from_hours(1);
 /// How long an idle checkpoint waits for readers, and so may hold up the next command.
 const CHECKPOINT_PATIENCE: Duration = Duration::from_millis(20);
 
@@ -124,7 +124,9 @@ impl Writer<'_> {
                     self.clock.high.marked(real_ms);
                 }
                 self.probe(Point::AfterCommit);
-                settled.into_iter().for_each(|one| one.work.answer(one.instead));
+                for one in settled {
+                    one.work.answer(one.instead);
+                }
             }
             Err(fault) => self.give_up(session, settled.into_iter().map(|one| one.work), &fault),
         }

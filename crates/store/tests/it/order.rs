@@ -1,8 +1,15 @@
 //! Locks in any order, and the order of commits, probes and answers.
 
-use std::sync::{Arc, Mutex};
+use std::{
+    pin::Pin,
+    sync::{Arc, Mutex, mpsc},
+    task::{Context, Waker},
+};
 
-use kernel::tx::Verdict;
+use kernel::{
+    Kind,
+    tx::{Sql, Verdict},
+};
 use store::{Engine, Point, Store};
 use testkit::TestPlace;
 
@@ -91,38 +98,110 @@ testkit::both_engines! {
     }
 }
 
-/// Holds the writer at its first commit until the rest is queued, and counts the commits.
-#[test]
-fn what_is_queued_shares_a_commit() {
-    let place = TestPlace::sqlite();
-    let (entered, wait_entered) = std::sync::mpsc::channel();
-    let (go, wait_go) = std::sync::mpsc::channel::<()>();
-    let (wait_go, points) = (Mutex::new(wait_go), Arc::new(Mutex::new(Vec::new())));
-    let mut options = place.options(&[SCHEMA]);
-    let kept = Arc::clone(&points);
-    options.probe = Some(Arc::new(move |point| {
-        let mut kept = kept.lock().unwrap();
-        kept.push(point);
-        if kept.len() == 1 {
-            entered.send(()).unwrap();
-            wait_go.lock().unwrap().recv().unwrap();
-        }
-    }));
-    let store = Store::open(options).unwrap();
-    std::thread::scope(|scope| {
-        scope.spawn(|| done(store.write_blocking(add("one", 1))));
-        wait_entered.recv().unwrap();
-        for _ in 0..20 {
-            scope.spawn(|| done(store.write_blocking(add("one", 1))));
-        }
-        while store.queue_depth() < 20 {
-            std::thread::yield_now();
-        }
-        go.send(()).unwrap();
-    });
-    let points = points.lock().unwrap().clone();
+/// A store on SQLite whose writer waits at its first commit, so that a test decides what is queued
+/// behind it.
+struct Held {
+    store: Store,
+    points: Arc<Mutex<Vec<Point>>>,
+    wait_entered: mpsc::Receiver<()>,
+    go: mpsc::Sender<()>,
+    _place: TestPlace,
+}
+
+impl Held {
+    fn new() -> Self {
+        let place = TestPlace::sqlite();
+        let (entered, wait_entered) = mpsc::channel();
+        let (go, wait_go) = mpsc::channel::<()>();
+        let (wait_go, points) = (Mutex::new(wait_go), Arc::new(Mutex::new(Vec::new())));
+        let mut options = place.options(&[SCHEMA]);
+        let kept = Arc::clone(&points);
+        options.probe = Some(Arc::new(move |point| {
+            let first = {
+                let mut kept = kept.lock().unwrap();
+                kept.push(point);
+                kept.len() == 1
+            };
+            if first {
+                entered.send(()).unwrap();
+                wait_go.lock().unwrap().recv().unwrap();
+            }
+        }));
+        let store = Store::open(options).unwrap();
+        Self { store, points, wait_entered, go, _place: place }
+    }
+}
+
+/// Polls once, which submits; a future of a command that waits is not ready.
+fn submit<F: Future + Unpin>(future: &mut F) -> bool {
+    let mut context = Context::from_waker(Waker::noop());
+    Pin::new(future).poll(&mut context).is_ready()
+}
+
+#[tokio::test]
+async fn what_is_queued_shares_a_commit() {
+    let held = Held::new();
+    let mut first = Box::pin(held.store.write(add("one", 1)));
+    assert!(!submit(&mut first));
+    held.wait_entered.recv().unwrap();
+    let mut others: Vec<_> = (0..20).map(|_| Box::pin(held.store.write(add("one", 1)))).collect();
+    assert!(!others.iter_mut().any(submit));
+    assert_eq!(held.store.queue_depth(), 20);
+    held.go.send(()).unwrap();
+    done(first.await);
+    for (number, other) in others.into_iter().enumerate() {
+        assert_eq!(done(other.await), i64::try_from(number).unwrap() + 2);
+    }
+    let points = held.points.lock().unwrap().clone();
     let mut expected = vec![Point::BeforeCommit, Point::AfterCommit];
     expected.extend((1..20).map(|done| Point::InBatch { done }));
     expected.extend([Point::BeforeCommit, Point::AfterCommit]);
     assert_eq!(points, expected);
+}
+
+#[tokio::test]
+async fn a_transaction_that_goes_takes_its_whole_batch_with_it() {
+    static ROLLBACK: Sql = Sql { name: "rollback", text: "ROLLBACK" };
+    let held = Held::new();
+    let mut first = Box::pin(held.store.write(add("one", 1)));
+    assert!(!submit(&mut first));
+    held.wait_entered.recv().unwrap();
+    let mut before = Box::pin(held.store.write(add("one", 10)));
+    // What SQLite does by itself when the disk is full or fails.
+    let mut culprit = Box::pin(held.store.write(command(|tx| tx.exec(&ROLLBACK, &[]).map(Verdict::Done))));
+    let mut after = Box::pin(held.store.write(add("one", 100)));
+    assert!(!submit(&mut before) && !submit(&mut culprit) && !submit(&mut after));
+    held.go.send(()).unwrap();
+    done(first.await);
+    let faults = [before.await.unwrap_err(), culprit.await.unwrap_err(), after.await.unwrap_err()];
+    for fault in faults {
+        assert_eq!((fault.kind, fault.retry_after_seconds), (Kind::Unavailable, Some(1)));
+    }
+    assert_eq!(counter(&held.store, "one").await, 1);
+    assert_eq!(done(held.store.write(add("one", 1)).await), 2, "the next batch goes on");
+}
+
+#[tokio::test]
+async fn a_full_queue_refuses_at_once() {
+    let held = Held::new();
+    let mut first = Box::pin(held.store.write(add("one", 1)));
+    assert!(!submit(&mut first));
+    held.wait_entered.recv().unwrap();
+    let mut waiting = Vec::new();
+    let fault = loop {
+        let mut next = Box::pin(held.store.write(add("one", 1)));
+        if submit(&mut next) {
+            break held.store.write(add("one", 1)).await.unwrap_err();
+        }
+        waiting.push(next);
+    };
+    assert_eq!((fault.kind, fault.retry_after_seconds), (Kind::Unavailable, Some(1)));
+    assert_eq!(held.store.queue_depth(), waiting.len());
+    let queued = i64::try_from(waiting.len()).unwrap();
+    held.go.send(()).unwrap();
+    done(first.await);
+    for next in waiting {
+        done(next.await);
+    }
+    assert_eq!(counter(&held.store, "one").await, queued + 1);
 }

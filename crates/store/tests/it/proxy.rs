@@ -114,7 +114,7 @@ async fn carry<S: AsyncRead + AsyncWrite + Unpin>(
     cut: &AtomicU8,
     cuts: &AtomicU32,
 ) {
-    let (mut up, mut down) = ([0; 1 << 16], [0; 1 << 16]);
+    let (mut up, mut down) = (vec![0; 1 << 16], vec![0; 1 << 16]);
     loop {
         tokio::select! {
             read = client.read(&mut up) => {
