@@ -108,8 +108,8 @@ fn parts_lines(text: &str) -> impl Iterator<Item = &str> {
 
 fn command(cli: Cli, environment: &Environment) -> Result<ExitCode, Failure> {
     let Cli { common, command } = cli;
-    let (flags, as_json) = (command.flags(), common.json);
-    let load = || layers::load(environment, &common.places(), &flags);
+    let (flags, places, as_json) = (command.flags(), common.places(&command), common.json);
+    let load = || layers::load(environment, &places, &flags);
     match command {
         Command::Serve(_) => block_on(serve::command::run(&load()?)),
         Command::Demo(args) => {

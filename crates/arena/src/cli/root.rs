@@ -48,8 +48,12 @@ pub(crate) struct Common {
 }
 
 impl Common {
-    pub(crate) fn places(&self) -> Places {
-        Places { data_dir: self.data_dir.clone(), config: self.config.clone() }
+    pub(crate) fn places(&self, command: &Command) -> Places {
+        Places {
+            data_dir: self.data_dir.clone(),
+            config: self.config.clone(),
+            ignore_own_file: matches!(command, Command::Demo(_)),
+        }
     }
 }
 

@@ -64,6 +64,8 @@ impl FlagValue {
 pub(crate) struct Places {
     pub(crate) data_dir: Option<PathBuf>,
     pub(crate) config: Option<PathBuf>,
+    /// Whether the data directory's own file is left alone: the demo is no part of an installation.
+    pub(crate) ignore_own_file: bool,
 }
 
 /// One line of `arena config show`.
@@ -98,7 +100,11 @@ pub(crate) fn load(
 ) -> Result<Loaded, Failure> {
     let (data_dir, data_dir_origin) = data_dir(environment, places)?;
     let (file, file_origin) = config_file(environment, places, &data_dir);
-    let from_file = read_file(&file, file_origin == Origin::Default)?;
+    let from_file = match file_origin {
+        Origin::Default if places.ignore_own_file => Dict::new(),
+        Origin::Default => read_file(&file, true)?,
+        _ => read_file(&file, false)?,
+    };
     let from_env = read_environment(environment)?;
     let from_flags: Vec<(&str, &str)> = flags.iter().map(|flag| (flag.key, flag.value.as_str())).collect();
     let defaults: Vec<(&str, &str)> =

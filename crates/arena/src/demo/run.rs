@@ -31,7 +31,7 @@ use crate::{
     },
     exit::ExitCode,
     failure::Failure,
-    output::terminal::Terminal,
+    output::{print, terminal::Terminal},
     remote::http::Http,
     serve::{
         banner,
@@ -109,6 +109,7 @@ async fn listener(loaded: &Loaded) -> Result<TcpListener, Failure> {
     match listen::bind(at).await {
         Ok(listener) => Ok(listener),
         Err(Refused::Busy) if *loaded.origin("http.listen") == Origin::Default => {
+            print::note(&format!("port {} is in use, so the demo takes a free one", at.port()));
             let free = SocketAddr::new(at.ip(), 0);
             listen::bind(free).await.map_err(|refused| listen::failure(&refused, free, "--listen"))
         }

@@ -58,6 +58,17 @@ fn another_file_can_be_named_and_must_then_exist() {
 }
 
 #[test]
+fn the_demo_is_no_part_of_the_installation() {
+    let home = Home::new();
+    fs::create_dir_all(home.data()).unwrap();
+    fs::write(home.data().join("arena.toml"), "[http]\nlisten = \"192.0.2.1:1\"\n").unwrap();
+    let mut demo = home.command(&["demo", "--duels", "1", "--json"]);
+    let ran = Ran::of(demo.env("TMPDIR", home.path()).env("ARENA_DATABASE__URL", "postgres://nowhere/arena"));
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    assert_eq!(crate::process::names_in(&home.data()), ["arena.toml"]);
+}
+
+#[test]
 fn secrets_are_masked() {
     let home = Home::new();
     let mut command = home.command(&["config", "show"]);

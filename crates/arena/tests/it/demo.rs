@@ -34,6 +34,8 @@ fn duels_settle_in_sight_and_an_interrupt_ends_it() {
     let verified = home.run(&["duels", "verify", &url]);
     assert_eq!(verified.code, 0, "{}{}", verified.stdout, verified.stderr);
 
+    // Twice at once, as when a process and its group are signalled: still one wish to end.
+    demo.signal("INT");
     demo.signal("INT");
     let (status, stdout, stderr) = demo.wait();
     assert!(status.success(), "{status}: {stderr:?}");

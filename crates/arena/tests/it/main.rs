@@ -11,6 +11,7 @@ mod help;
 mod http;
 mod mcp;
 mod metrics;
+mod postgres;
 mod process;
 mod serve;
 mod verify;
