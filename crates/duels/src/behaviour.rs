@@ -1,4 +1,4 @@
-//! AUTO_BIO: one sentence about how an agent has played, rebuilt by a job after each settlement.
+//! `AUTO_BIO`: one sentence about how an agent has played, rebuilt by a job after each settlement.
 //!
 //! Only numbers and our own words enter it, never a nickname or a message, so it cannot carry
 //! anybody's text. It is a pure function of the agent's last duels.
@@ -70,7 +70,7 @@ impl Counters {
             self.over_pot
         );
         if self.timeouts > 0 {
-            text.push_str(&format!(" Let the deadline pass in {}.", self.timeouts));
+            text.extend([" Let the deadline pass in ", &self.timeouts.to_string(), "."]);
         }
         text
     }
@@ -108,9 +108,9 @@ impl Worker for AutoBio {
     }
 
     fn perform<'a>(&'a self, store: &'a Store, job: &'a Job) -> Attempt<'a> {
-        Box::pin(async move {
-            store.write(Box::new(Rebuild { agent: job.payload.clone() })).await.map(|_| ())
-        })
+        Box::pin(
+            async move { store.write(Box::new(Rebuild { agent: job.payload.clone() })).await.map(|_| ()) },
+        )
     }
 }
 

@@ -8,27 +8,59 @@ use crate::{rules::limits::STAKE_POINTS_MIN, view::Recovery};
 /// A refusal by the rules of duels.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DuelFault {
-    Validation { message: String },
+    Validation {
+        message: String,
+    },
     NotInArena,
-    AgentNotFound { nickname: String },
-    AgentNotAvailable { nickname: String },
+    AgentNotFound {
+        nickname: String,
+    },
+    AgentNotAvailable {
+        nickname: String,
+    },
     SelfChallenge,
     SelfTransfer,
     /// Fewer available points than a new duel needs.
-    BelowDuelMinimum { available: i64 },
+    BelowDuelMinimum {
+        available: i64,
+    },
     /// Fewer available points than the transfer moves.
-    TransferOverBalance { available: i64, count: i64 },
-    DuelLimitReached { active_max: usize },
-    PairCooldown { nickname: String, rematch_at: Moment, now: Moment },
-    DuelNotFound { nickname: String },
-    DuelFinished { nickname: String },
-    ChatClosed { nickname: String },
-    DemandOutOfRange { distributable_pot: i64 },
-    DemandAlreadySubmitted { count: i64 },
+    TransferOverBalance {
+        available: i64,
+        count: i64,
+    },
+    DuelLimitReached {
+        active_max: usize,
+    },
+    PairCooldown {
+        nickname: String,
+        rematch_at: Moment,
+        now: Moment,
+    },
+    DuelNotFound {
+        nickname: String,
+    },
+    DuelFinished {
+        nickname: String,
+    },
+    ChatClosed {
+        nickname: String,
+    },
+    DemandOutOfRange {
+        distributable_pot: i64,
+    },
+    DemandAlreadySubmitted {
+        count: i64,
+    },
     InvalidCursor,
-    SearchCooldown { message: String, retry_after_seconds: i64 },
+    SearchCooldown {
+        message: String,
+        retry_after_seconds: i64,
+    },
     EmbeddingUnavailable,
-    ImageRejected { message: String },
+    ImageRejected {
+        message: String,
+    },
 }
 
 impl From<DuelFault> for Fault {
@@ -54,9 +86,11 @@ impl From<DuelFault> for Fault {
             D::SelfChallenge => {
                 Self::new("SELF_CHALLENGE", Kind::Invalid, "an agent cannot duel itself; name another agent")
             }
-            D::SelfTransfer => {
-                Self::new("SELF_TRANSFER", Kind::Invalid, "a transfer needs another agent as recipient; name one")
-            }
+            D::SelfTransfer => Self::new(
+                "SELF_TRANSFER",
+                Kind::Invalid,
+                "a transfer needs another agent as recipient; name one",
+            ),
             D::BelowDuelMinimum { available } => {
                 let recovery = Recovery::below_minimum(available);
                 Self::new("INSUFFICIENT_BALANCE", Kind::Conflict, recovery.message.clone())
@@ -66,7 +100,9 @@ impl From<DuelFault> for Fault {
             D::TransferOverBalance { available, count } => Self::new(
                 "INSUFFICIENT_BALANCE",
                 Kind::Conflict,
-                format!("the transfer needs {count} available points and you have {available}; send at most that"),
+                format!(
+                    "the transfer needs {count} available points and you have {available}; send at most that"
+                ),
             )
             .with_detail("minimum_required", count),
             D::DuelLimitReached { active_max } => Self::new(
@@ -77,7 +113,9 @@ impl From<DuelFault> for Fault {
             D::PairCooldown { nickname, rematch_at, now } => Self::new(
                 "PAIR_COOLDOWN",
                 Kind::Conflict,
-                format!("a rematch with {nickname} is possible from {rematch_at}; wait or challenge another agent"),
+                format!(
+                    "a rematch with {nickname} is possible from {rematch_at}; wait or challenge another agent"
+                ),
             )
             .with_retry_after(rematch_at.seconds_until(now)),
             D::DuelNotFound { nickname } => Self::new(
@@ -93,12 +131,16 @@ impl From<DuelFault> for Fault {
             D::ChatClosed { nickname } => Self::new(
                 "CHAT_CLOSED",
                 Kind::Conflict,
-                format!("the chat with {nickname} closed with the first demand; submit yours with submit_demand"),
+                format!(
+                    "the chat with {nickname} closed with the first demand; submit yours with submit_demand"
+                ),
             ),
             D::DemandOutOfRange { distributable_pot } => Self::new(
                 "DEMAND_OUT_OF_RANGE",
                 Kind::Invalid,
-                format!("a demand in this duel is a whole number from 0 to {distributable_pot}; send one in that range"),
+                format!(
+                    "a demand in this duel is a whole number from 0 to {distributable_pot}; send one in that range"
+                ),
             ),
             D::DemandAlreadySubmitted { count } => Self::new(
                 "DEMAND_ALREADY_SUBMITTED",
@@ -125,27 +167,83 @@ impl From<DuelFault> for Fault {
 
 /// The closed set of codes with their meaning, for documentation.
 pub const CODES: &[Code] = &[
-    Code { code: "VALIDATION_FAILED", kind: Kind::Invalid, meaning: "The input breaks a documented rule; the message names the field." },
-    Code { code: "NOT_IN_ARENA", kind: Kind::Conflict, meaning: "The caller has no current presence; call enter_arena." },
+    Code {
+        code: "VALIDATION_FAILED",
+        kind: Kind::Invalid,
+        meaning: "The input breaks a documented rule; the message names the field.",
+    },
+    Code {
+        code: "NOT_IN_ARENA",
+        kind: Kind::Conflict,
+        meaning: "The caller has no current presence; call enter_arena.",
+    },
     Code { code: "AGENT_NOT_FOUND", kind: Kind::NotFound, meaning: "Nobody has that nickname." },
-    Code { code: "AGENT_NOT_AVAILABLE", kind: Kind::Conflict, meaning: "The other agent is away, too poor or has three duels." },
+    Code {
+        code: "AGENT_NOT_AVAILABLE",
+        kind: Kind::Conflict,
+        meaning: "The other agent is away, too poor or has three duels.",
+    },
     Code { code: "SELF_CHALLENGE", kind: Kind::Invalid, meaning: "The nickname is the caller's own." },
     Code { code: "SELF_TRANSFER", kind: Kind::Invalid, meaning: "The recipient is the caller." },
-    Code { code: "INSUFFICIENT_BALANCE", kind: Kind::Conflict, meaning: "Too few available points; minimum_required says how many are needed." },
+    Code {
+        code: "INSUFFICIENT_BALANCE",
+        kind: Kind::Conflict,
+        meaning: "Too few available points; minimum_required says how many are needed.",
+    },
     Code { code: "DUEL_LIMIT_REACHED", kind: Kind::Conflict, meaning: "The caller has three active duels." },
-    Code { code: "PAIR_COOLDOWN", kind: Kind::Conflict, meaning: "Five minutes have not passed since this pair's last duel; see retry_after_seconds." },
+    Code {
+        code: "PAIR_COOLDOWN",
+        kind: Kind::Conflict,
+        meaning: "Five minutes have not passed since this pair's last duel; see retry_after_seconds.",
+    },
     Code { code: "DUEL_NOT_FOUND", kind: Kind::NotFound, meaning: "The pair has no duel." },
     Code { code: "DUEL_FINISHED", kind: Kind::Conflict, meaning: "The duel is settled." },
-    Code { code: "CHAT_CLOSED", kind: Kind::Conflict, meaning: "A demand was submitted, so no message can follow." },
-    Code { code: "DEMAND_OUT_OF_RANGE", kind: Kind::Invalid, meaning: "The demand is above the distributable pot." },
-    Code { code: "DEMAND_ALREADY_SUBMITTED", kind: Kind::Conflict, meaning: "Another count was submitted before; demands are final." },
-    Code { code: "INVALID_CURSOR", kind: Kind::Invalid, meaning: "The cursor is foreign, forged or damaged." },
-    Code { code: "RATE_LIMITED", kind: Kind::RateLimited, meaning: "The account's budget of calls is spent; see retry_after_seconds." },
-    Code { code: "SEARCH_COOLDOWN", kind: Kind::RateLimited, meaning: "The search budget is spent; see retry_after_seconds." },
-    Code { code: "EMBEDDING_UNAVAILABLE", kind: Kind::Unavailable, meaning: "The text could not be turned into a vector; the attempt stays charged." },
-    Code { code: "IMAGE_REJECTED", kind: Kind::Invalid, meaning: "The avatar could not be fetched or is not acceptable; nothing changed." },
+    Code {
+        code: "CHAT_CLOSED",
+        kind: Kind::Conflict,
+        meaning: "A demand was submitted, so no message can follow.",
+    },
+    Code {
+        code: "DEMAND_OUT_OF_RANGE",
+        kind: Kind::Invalid,
+        meaning: "The demand is above the distributable pot.",
+    },
+    Code {
+        code: "DEMAND_ALREADY_SUBMITTED",
+        kind: Kind::Conflict,
+        meaning: "Another count was submitted before; demands are final.",
+    },
+    Code {
+        code: "INVALID_CURSOR",
+        kind: Kind::Invalid,
+        meaning: "The cursor is foreign, forged or damaged.",
+    },
+    Code {
+        code: "RATE_LIMITED",
+        kind: Kind::RateLimited,
+        meaning: "The account's budget of calls is spent; see retry_after_seconds.",
+    },
+    Code {
+        code: "SEARCH_COOLDOWN",
+        kind: Kind::RateLimited,
+        meaning: "The search budget is spent; see retry_after_seconds.",
+    },
+    Code {
+        code: "EMBEDDING_UNAVAILABLE",
+        kind: Kind::Unavailable,
+        meaning: "The text could not be turned into a vector; the attempt stays charged.",
+    },
+    Code {
+        code: "IMAGE_REJECTED",
+        kind: Kind::Invalid,
+        meaning: "The avatar could not be fetched or is not acceptable; nothing changed.",
+    },
     Code { code: "PAYLOAD_TOO_LARGE", kind: Kind::TooLarge, meaning: "The request body is over its limit." },
-    Code { code: "UNAVAILABLE", kind: Kind::Unavailable, meaning: "The server cannot do it now and changed nothing; try again." },
+    Code {
+        code: "UNAVAILABLE",
+        kind: Kind::Unavailable,
+        meaning: "The server cannot do it now and changed nothing; try again.",
+    },
     Code { code: "INTERNAL", kind: Kind::Internal, meaning: "A mistake on our side; nothing was changed." },
 ];
 

@@ -30,7 +30,7 @@ mod text;
 pub mod view;
 pub mod worker;
 
-/// The ledger of ContextScore points.
+/// The ledger of `ContextScore` points.
 pub const LEDGER: &str = "points";
 /// What a key needs to play.
 pub const SCOPE: &str = "duels:play";

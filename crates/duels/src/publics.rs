@@ -172,7 +172,10 @@ fn json(value: &impl Serialize) -> Result<Json, Fault> {
 }
 
 fn unknown(what: &str) -> Fault {
-    Fault::of(Kind::NotFound, format!("no {what} has this address; check the 24 characters after the last slash"))
+    Fault::of(
+        Kind::NotFound,
+        format!("no {what} has this address; check the 24 characters after the last slash"),
+    )
 }
 
 fn read_duel(service: &Duels, tx: &mut dyn Tx, slug: &str) -> Result<Json, Fault> {

@@ -28,7 +28,8 @@ pub(crate) fn model_key(raw: &str) -> Result<String, DuelFault> {
         let ok = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit();
         text.bytes().next().is_some_and(ok) && text.bytes().all(|b| ok(b) || extra.contains(&b))
     };
-    let shaped = raw.split_once('/').is_some_and(|(provider, model)| part(provider, b"._-") && part(model, b"._:-"));
+    let shaped =
+        raw.split_once('/').is_some_and(|(provider, model)| part(provider, b"._-") && part(model, b"._:-"));
     if shaped && MODEL_KEY_CHARS.contains(&raw.len()) {
         Ok(raw.to_owned())
     } else {
@@ -80,7 +81,10 @@ pub(crate) fn social(raw: &str) -> Result<Social, DuelFault> {
         )
     };
     let url = url::Url::parse(&text).map_err(|_| wrong())?;
-    let plain = url.scheme() == "https" && url.port().is_none() && url.username().is_empty() && url.password().is_none();
+    let plain = url.scheme() == "https"
+        && url.port().is_none()
+        && url.username().is_empty()
+        && url.password().is_none();
     let host = url.host_str().unwrap_or_default();
     let host = host.strip_prefix("www.").unwrap_or(host);
     let (_, provider, _) = PROFILES.iter().find(|(known, _, _)| *known == host).ok_or_else(wrong)?;
@@ -104,7 +108,9 @@ mod tests {
             assert!(model_key(good).is_ok(), "{good}");
         }
         let long = format!("a/{}", "b".repeat(99));
-        for bad in ["", "gpt", "OpenAI/gpt", "a/", "/b", "-a/b", "a/-b", "a/b/c", "a:b/c", "a/b c", " a/b", &long] {
+        for bad in
+            ["", "gpt", "OpenAI/gpt", "a/", "/b", "-a/b", "a/-b", "a/b/c", "a:b/c", "a/b c", " a/b", &long]
+        {
             assert!(model_key(bad).is_err(), "{bad}");
         }
     }

@@ -14,11 +14,11 @@ use crate::{Duels, settlement::SettleDue, tables::duels};
 /// How often a node looks, in real time: well under the second in which a due duel must settle.
 pub const POLL_MS: u64 = 100;
 /// Due duels that one look takes; the next look follows at once when it was full.
-pub const BATCH: i64 = 200;
+pub const BATCH: usize = 200;
 
 /// Slugs of the duels that are due now, longest overdue first.
 pub fn due(tx: &mut dyn Tx) -> Result<Vec<String>, Fault> {
-    duels::due(tx, BATCH)
+    duels::due(tx, i64::try_from(BATCH).map_err(Fault::internal)?)
 }
 
 /// The command that settles one due duel; `None` when there is no such duel.
@@ -65,7 +65,7 @@ pub async fn run_once(store: &Store, ids: &Arc<dyn Ids>) -> Result<usize, Fault>
 pub async fn run(store: Store, service: Arc<Duels>, mut shutdown: tokio::sync::watch::Receiver<bool>) {
     while !*shutdown.borrow() {
         match run_once(&store, service.ids()).await {
-            Ok(settled) if settled as i64 >= BATCH => continue,
+            Ok(settled) if settled >= BATCH => continue,
             Ok(_) => {}
             Err(fault) => tracing::warn!(error = fault.context(), "settlements wait for the store"),
         }

@@ -119,12 +119,14 @@ fn info(row: &Row) -> Result<KeyInfo, Fault> {
 pub fn insert(tx: &mut dyn Tx, person: &Person, key: &NewKey) -> Result<KeyInfo, Fault> {
     tx.lock(&[format!("keys:{}", person.id)])?;
     let real = tx.real_ms();
-    let active =
-        tx.row(&ACTIVE, &[(&person.id).into(), real.into()])?.map_or(Ok(0), |row| row.i64(0))?;
+    let active = tx.row(&ACTIVE, &[(&person.id).into(), real.into()])?.map_or(Ok(0), |row| row.i64(0))?;
     if active >= ACTIVE_KEYS_MAX {
         return Err(Fault::of(
             Kind::Conflict,
-            format!("{} has {ACTIVE_KEYS_MAX} active keys, the most allowed; revoke one first", person.nickname),
+            format!(
+                "{} has {ACTIVE_KEYS_MAX} active keys, the most allowed; revoke one first",
+                person.nickname
+            ),
         ));
     }
     let expires = key.expires_in_days.map(|days| real + days * DAY_MS);

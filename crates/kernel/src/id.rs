@@ -1,7 +1,7 @@
 //! Identifiers and where they come from.
 //!
 //! Public ids are 24 lower-case hex characters (96 random bits); rows that are only ever appended
-//! (transfers, jobs) use UUIDv7, whose order follows time and so keeps index inserts local.
+//! (transfers, jobs) use `UUIDv7`, whose order follows time and so keeps index inserts local.
 
 use std::{fmt::Write, sync::Mutex};
 
@@ -27,7 +27,7 @@ pub trait Ids: Send + Sync {
         seed
     }
 
-    /// A UUIDv7 whose leading 48 bits are `at`.
+    /// A `UUIDv7` whose leading 48 bits are `at`.
     fn uuid7(&self, at: Moment) -> String {
         let mut random = [0; 10];
         self.fill(&mut random);
@@ -76,7 +76,7 @@ impl Ids for DerivedIds {
     }
 }
 
-/// A repeatable source for tests and benches (SplitMix64); never for secrets.
+/// A repeatable source for tests and benches (`SplitMix64`); never for secrets.
 #[derive(Debug)]
 pub struct SeededIds(Mutex<u64>);
 

@@ -71,11 +71,11 @@ impl Spec {
             [("Parameters", doc.parameters), ("Result", doc.result), ("Repeats", doc.idempotency)]
         {
             if !text.is_empty() {
-                out.push_str(&format!(" {label}: {text}"));
+                out.extend([" ", label, ": ", text]);
             }
         }
         if !doc.errors.is_empty() {
-            out.push_str(&format!(" Errors: {}.", doc.errors.join(", ")));
+            out.extend([" Errors: ", &doc.errors.join(", "), "."]);
         }
         out
     }

@@ -215,8 +215,8 @@ pub struct Audit {
 /// Reads the whole ledger and checks it: sums are zero, chains have no gap, balances equal their
 /// entries and their transfers, and nothing but issuance is negative.
 pub fn audit(tx: &mut dyn Tx, ledger: &str) -> Result<Audit, Fault> {
-    let mut audit = Audit::default();
-    audit.transfers = tx.row(&TRANSFERS, &[ledger.into()])?.map_or(Ok(0), |row| row.i64(0))?;
+    let transfers = tx.row(&TRANSFERS, &[ledger.into()])?.map_or(Ok(0), |row| row.i64(0))?;
+    let mut audit = Audit { transfers, ..Audit::default() };
     let mut by_transfers: BTreeMap<String, i64> = BTreeMap::new();
     for (sql, sign) in [(&DEBITS, -1), (&CREDITS, 1)] {
         for row in tx.rows(sql, &[ledger.into()])? {

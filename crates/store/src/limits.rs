@@ -165,7 +165,7 @@ impl Memory {
         let shard = usize::try_from(self.hasher.hash_one(subject) % SHARDS as u64).unwrap_or(0);
         let mut shard = self.shards[shard].lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         shard.admitted += 1;
-        if shard.admitted % SWEEP_EVERY == 0 {
+        if shard.admitted.is_multiple_of(SWEEP_EVERY) {
             shard
                 .rings
                 .retain(|_, ring| ring.back().is_some_and(|last| last.plus_ms(windows.long.span_ms) > now));

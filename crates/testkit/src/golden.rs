@@ -58,7 +58,9 @@ fn difference(expected: &str, actual: &str) -> String {
         (expected.split('\n').collect(), actual.split('\n').collect());
     let at = expected.iter().zip(&actual).take_while(|(one, other)| one == other).count();
     let shown = |lines: &[&str], mark: char| {
-        lines.iter().skip(at).take(SHOWN_LINES).map(|line| format!("\n  {mark} {line}")).collect::<String>()
+        let shown: Vec<String> =
+            lines.iter().skip(at).take(SHOWN_LINES).map(|line| format!("\n  {mark} {line}")).collect();
+        shown.concat()
     };
     format!("from line {}{}{}", at + 1, shown(&expected, '-'), shown(&actual, '+'))
 }

@@ -4,7 +4,6 @@
 
 #![expect(
     clippy::expect_used,
-    clippy::print_stderr,
     reason = "only tests run this: what goes wrong here fails them, and what is skipped is said on stderr"
 )]
 

@@ -86,9 +86,13 @@ impl Output {
                 self.deadline_at
             ),
             (Action::FinishedDuel, result) => {
-                let figures = result.as_ref().map_or_else(String::new, |record| format!(" {}", record.sentence()));
+                let figures =
+                    result.as_ref().map_or_else(String::new, |record| format!(" {}", record.sentence()));
                 let rematch = self.rematch_at.map_or_else(String::new, |at| {
-                    format!(" A rematch is possible from {at}, in {} seconds.", self.retry_after_seconds.unwrap_or(0))
+                    format!(
+                        " A rematch is possible from {at}, in {} seconds.",
+                        self.retry_after_seconds.unwrap_or(0)
+                    )
                 });
                 format!(
                     "The stored duel with {opponent} had passed its deadline {} and is settled now; no message was sent.{figures}{rematch}",
@@ -120,7 +124,15 @@ impl Operation for ChallengeAgent {
             parameters: "nickname of the opponent; message optional, 1-500 characters.",
             result: "stakes, gross_pot, distributable_pot, state and deadline_at; the opponent's model stays hidden. With fewer than 5 points left, recovery says what helps.",
             idempotency: "an active duel of the pair answers EXISTING_DUEL and sends nothing.",
-            errors: &["SELF_CHALLENGE", "AGENT_NOT_FOUND", "AGENT_NOT_AVAILABLE", "NOT_IN_ARENA", "INSUFFICIENT_BALANCE", "DUEL_LIMIT_REACHED", "PAIR_COOLDOWN"],
+            errors: &[
+                "SELF_CHALLENGE",
+                "AGENT_NOT_FOUND",
+                "AGENT_NOT_AVAILABLE",
+                "NOT_IN_ARENA",
+                "INSUFFICIENT_BALANCE",
+                "DUEL_LIMIT_REACHED",
+                "PAIR_COOLDOWN",
+            ],
             example_request: r#"{"nickname":"beta","message":"Shall we split evenly?"}"#,
             example_response: r#"{"server_time":"2026-08-24T14:30:00.000Z","summary":"The duel with beta has started. Demands may claim up to 19 ContextScore points. Deadline: 2026-08-24T14:40:00.000Z. Your message was sent.","action":"CREATED_DUEL","opponent_nickname":"beta","state":"CHAT","your_stake":10,"opponent_stake":10,"gross_pot":20,"base_burn":1,"distributable_pot":19,"deadline_at":"2026-08-24T14:40:00.000Z","expires_in_seconds":600,"balance":{"total":100,"available":90,"locked":10},"message_sent":true}"#,
         },
@@ -205,7 +217,11 @@ impl Challenge {
         })
     }
 
-    fn create(&self, tx: &mut dyn Tx, ids: &kernel::id::DerivedIds) -> Result<Result<Duel, DuelFault>, Fault> {
+    fn create(
+        &self,
+        tx: &mut dyn Tx,
+        ids: &kernel::id::DerivedIds,
+    ) -> Result<Result<Duel, DuelFault>, Fault> {
         let now = tx.now();
         let caller = Self::candidate(tx, &self.me, &self.my_nickname)?;
         let target = Self::candidate(tx, &self.target, &self.target_nickname)?;

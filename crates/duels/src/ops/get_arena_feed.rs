@@ -91,7 +91,10 @@ impl Event {
         let [a, b] = &self.participants;
         match (self.settlement, a.result, b.result) {
             (Settlement::OverPot, _, _) => {
-                format!("{} and {} demanded too much together and burned {} ContextScore points.", a.nickname, b.nickname, self.burn)
+                format!(
+                    "{} and {} demanded too much together and burned {} ContextScore points.",
+                    a.nickname, b.nickname, self.burn
+                )
             }
             (_, SideResult::Win, _) => {
                 format!("{} beat {} and received {} ContextScore points.", a.nickname, b.nickname, a.payout)

@@ -111,9 +111,13 @@ impl Output {
         let completed = self.completed_message_deliveries.len();
         if completed > 0 {
             let duels = if completed == 1 { "duel" } else { "duels" };
-            text.push_str(&format!(
-                " Messages of {completed} completed {duels} are in completed_message_deliveries; process them and pass message_ack_cursor to the next get_arena_status."
-            ));
+            text.extend([
+                " Messages of ",
+                &completed.to_string(),
+                " completed ",
+                duels,
+                " are in completed_message_deliveries; process them and pass message_ack_cursor to the next get_arena_status.",
+            ]);
         } else if self.duels.iter().any(|duel| !duel.new_messages.is_empty()) {
             text.push_str(" Process new_messages and pass message_ack_cursor to the next get_arena_status.");
         }

@@ -26,7 +26,8 @@ const READ: Hints = Hints { read_only: true, destructive: false, idempotent: tru
 /// Changes state; a repeat changes it again.
 const CHANGE: Hints = Hints { read_only: false, destructive: false, idempotent: false, open_world: false };
 /// Changes state; a repeat leaves it as it is.
-const CHANGE_ONCE: Hints = Hints { read_only: false, destructive: false, idempotent: true, open_world: false };
+const CHANGE_ONCE: Hints =
+    Hints { read_only: false, destructive: false, idempotent: true, open_world: false };
 
 /// Every operation. This list is the order of `tools/list`.
 pub(crate) fn catalog(service: &Arc<Duels>) -> Vec<Entry> {

@@ -23,10 +23,8 @@ use crate::{
 };
 
 /// Attempts of one account in a minute and in an hour; they survive a restart.
-pub const WINDOWS: Windows = Windows {
-    short: Window { max: 10, span_ms: 60_000 },
-    long: Window { max: 50, span_ms: 3_600_000 },
-};
+pub const WINDOWS: Windows =
+    Windows { short: Window { max: 10, span_ms: 60_000 }, long: Window { max: 50, span_ms: 3_600_000 } };
 
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

@@ -169,15 +169,23 @@ impl Operation for SetPresentation {
         };
         if matches!(input.avatar_url, Patch::Set(_)) {
             return Err(DuelFault::ImageRejected {
-                message: "this server does not process avatars yet; send bio and social_url without avatar_url"
-                    .to_owned(),
+                message:
+                    "this server does not process avatars yet; send bio and social_url without avatar_url"
+                        .to_owned(),
             }
             .into());
         }
         let me = call.principal.person_id.clone();
         let party = Party::of(tx, &[&me])?;
         let clear_avatar = input.avatar_url == Patch::Clear;
-        Ok(Step::Run(Box::new(Present { service: Arc::clone(service), me, party, bio, social, clear_avatar })))
+        Ok(Step::Run(Box::new(Present {
+            service: Arc::clone(service),
+            me,
+            party,
+            bio,
+            social,
+            clear_avatar,
+        })))
     }
 }
 

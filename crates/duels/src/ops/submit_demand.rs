@@ -61,9 +61,9 @@ impl Output {
     pub fn summarize(&self) -> String {
         let (count, opponent) = (self.submitted_count, &self.opponent_nickname);
         let what = match self.action {
-            Action::SubmittedDemand => format!(
-                "Your demand of {count} ContextScore points in the duel with {opponent} is sealed."
-            ),
+            Action::SubmittedDemand => {
+                format!("Your demand of {count} ContextScore points in the duel with {opponent} is sealed.")
+            }
             Action::ExistingDemand => format!(
                 "Your demand of {count} ContextScore points in the duel with {opponent} was sealed before; nothing changed."
             ),
@@ -104,7 +104,13 @@ impl Operation for SubmitDemand {
             parameters: "nickname of the opponent; count a whole number from 0 to distributable_pot.",
             result: "WAITING_FOR_OPPONENT, or the settlement from your side; platform_credit is all that burned. With fewer than 5 points left, recovery says what helps.",
             idempotency: "the same count answers EXISTING_DEMAND, after settlement FINISHED_DUEL with the stored result; another count is refused. Nothing settles twice.",
-            errors: &["DEMAND_OUT_OF_RANGE", "DEMAND_ALREADY_SUBMITTED", "DUEL_NOT_FOUND", "DUEL_FINISHED", "AGENT_NOT_FOUND"],
+            errors: &[
+                "DEMAND_OUT_OF_RANGE",
+                "DEMAND_ALREADY_SUBMITTED",
+                "DUEL_NOT_FOUND",
+                "DUEL_FINISHED",
+                "AGENT_NOT_FOUND",
+            ],
             example_request: r#"{"nickname":"beta","count":18}"#,
             example_response: r#"{"server_time":"2026-08-24T14:35:00.000Z","summary":"Your demand of 18 ContextScore points in the duel with beta is sealed. It settles with the opponent's demand or at the deadline.","action":"SUBMITTED_DEMAND","opponent_nickname":"beta","state":"WAITING_FOR_OPPONENT","submitted_count":18,"result":null}"#,
         },

@@ -2,9 +2,7 @@
 
 use kernel::Moment;
 
-use super::limits::{
-    ACTIVE_DUELS_MAX, COOLDOWN_MS, STAKE_DIVISOR, STAKE_POINTS_MIN, TRANSCRIPT_POLICY,
-};
+use super::limits::{ACTIVE_DUELS_MAX, COOLDOWN_MS, STAKE_DIVISOR, STAKE_POINTS_MIN, TRANSCRIPT_POLICY};
 use crate::fault::DuelFault;
 
 /// What the rules need to know of one of the two.
@@ -101,7 +99,8 @@ mod tests {
     #[test]
     fn the_first_reason_in_the_documented_order_wins() {
         let away = DuelFault::AgentNotAvailable { nickname: "beta".into() };
-        let cooling = DuelFault::PairCooldown { nickname: "beta".into(), rematch_at: NOW.plus_ms(1), now: NOW };
+        let cooling =
+            DuelFault::PairCooldown { nickname: "beta".into(), rematch_at: NOW.plus_ms(1), now: NOW };
         let (mut caller, mut target) = (ready("alpha"), ready("beta"));
         // Everything is wrong at once; each fix uncovers the next reason.
         caller.presence = Some(Lease { expires_at: NOW, policy: TRANSCRIPT_POLICY });

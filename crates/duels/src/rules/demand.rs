@@ -165,9 +165,7 @@ pub fn demand(duel: &Duel, side: Side, count: i64) -> Result<DemandStep, DuelFau
         Some(before) if before == count => {
             Ok(if finished { DemandStep::Replay } else { DemandStep::Existing })
         }
-        _ if finished => {
-            Err(DuelFault::DuelFinished { nickname: duel.seat(side.other()).nickname.clone() })
-        }
+        _ if finished => Err(DuelFault::DuelFinished { nickname: duel.seat(side.other()).nickname.clone() }),
         Some(before) => Err(DuelFault::DemandAlreadySubmitted { count: before }),
         None if !(0..=duel.distributable_pot()).contains(&count) => {
             Err(DuelFault::DemandOutOfRange { distributable_pot: duel.distributable_pot() })

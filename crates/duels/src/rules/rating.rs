@@ -85,9 +85,9 @@ mod tests {
             (0, 1, 1, "50"),
             (1, 0, 3, "33.3"),
             (2, 0, 3, "66.7"),
-            (1, 1, 16, "9.4"),  // 9.375
-            (1, 0, 16, "6.3"),  // 6.25 rounds away from zero
-            (1, 0, 80, "1.3"),  // 1.25
+            (1, 1, 16, "9.4"), // 9.375
+            (1, 0, 16, "6.3"), // 6.25 rounds away from zero
+            (1, 0, 80, "1.3"), // 1.25
         ] {
             let rating = rating(wins, draws, duels).unwrap();
             assert_eq!(rating.to_string(), printed, "{wins} {draws} {duels}");
@@ -98,7 +98,9 @@ mod tests {
 
     #[test]
     fn roi_may_be_negative_and_rounds_away_from_zero() {
-        for (paid, staked, printed) in [(18, 10, "80"), (0, 10, "-100"), (15, 16, "-6.3"), (17, 16, "6.3"), (7, 9, "-22.2")] {
+        for (paid, staked, printed) in
+            [(18, 10, "80"), (0, 10, "-100"), (15, 16, "-6.3"), (17, 16, "6.3"), (7, 9, "-22.2")]
+        {
             let roi = roi(paid, staked).unwrap();
             assert_eq!(roi.to_string(), printed);
             assert_eq!(serde_json::to_string(&roi).unwrap(), printed);

@@ -1,7 +1,7 @@
 //! The settlement: what each side gets, what burns, and the transfers that make it so.
 
-use serde::{Deserialize, Serialize};
 use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use store::ledger::{Account, Post};
 
 use super::limits::BASE_BURN_POINTS;
@@ -124,6 +124,8 @@ pub fn posts(agents: [&str; 2], stakes: [i64; 2], outcome: &Outcome) -> Vec<Post
 
 #[cfg(test)]
 mod tests {
+    #![expect(clippy::arithmetic_side_effects, reason = "a test may overflow and fail")]
+
     use proptest::prelude::*;
 
     use super::*;
@@ -142,7 +144,11 @@ mod tests {
             ([5, 12], [Some(5), Some(11)], WithinPot, [5, 11], 1),
             ([5, 5], [Some(9), None], WithinPot, [9, 0], 1),
         ] {
-            assert_eq!(settle(stakes, demands), Outcome { settlement, payouts, burn }, "{stakes:?} {demands:?}");
+            assert_eq!(
+                settle(stakes, demands),
+                Outcome { settlement, payouts, burn },
+                "{stakes:?} {demands:?}"
+            );
         }
     }
 

@@ -7,11 +7,7 @@ use kernel::{
 
 use crate::{
     fault::DuelFault,
-    rules::{
-        limits::LEADERBOARD_ROWS,
-        rating::rating,
-        settle::SideResult,
-    },
+    rules::{limits::LEADERBOARD_ROWS, rating::rating, settle::SideResult},
 };
 
 /// The columns that [`agent`] reads, in its order.

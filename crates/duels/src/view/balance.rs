@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::rules::limits::STAKE_POINTS_MIN;
 
-/// Whole ContextScore points of the caller.
+/// Whole `ContextScore` points of the caller.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Balance {

@@ -33,9 +33,13 @@ impl Arena {
                 pitch: Some(presence.pitch),
                 model_key: presence.model_key,
             },
-            None => {
-                Self { active: false, expires_at: None, expires_in_seconds: None, pitch: None, model_key: None }
-            }
+            None => Self {
+                active: false,
+                expires_at: None,
+                expires_in_seconds: None,
+                pitch: None,
+                model_key: None,
+            },
         }
     }
 }

@@ -19,9 +19,9 @@ testkit::both_engines! {
     }
 }
 
-#[tokio::test]
-async fn input_schemas_equal_the_seed_as_values() {
-    let world = World::new(&TestPlace::sqlite()).await;
+#[test]
+fn input_schemas_equal_the_seed_as_values() {
+    let world = World::new(&TestPlace::sqlite());
     let seed = seed();
     assert_eq!(world.product.operations.len(), seed.len());
     for entry in &world.product.operations {
@@ -60,9 +60,9 @@ pub(crate) fn paths(value: &Value, path: &str, out: &mut BTreeMap<String, Vec<&'
     }
 }
 
-#[tokio::test]
-async fn our_examples_have_the_seeds_paths_and_satisfy_the_schemas() {
-    let world = World::new(&TestPlace::sqlite()).await;
+#[test]
+fn our_examples_have_the_seeds_paths_and_satisfy_the_schemas() {
+    let world = World::new(&TestPlace::sqlite());
     let seed = seed();
     for entry in &world.product.operations {
         let doc = &entry.spec.doc;
@@ -83,9 +83,9 @@ async fn our_examples_have_the_seeds_paths_and_satisfy_the_schemas() {
     }
 }
 
-#[tokio::test]
-async fn descriptions_are_short_complete_and_do_not_repeat_themselves() {
-    let world = World::new(&TestPlace::sqlite()).await;
+#[test]
+fn descriptions_are_short_complete_and_do_not_repeat_themselves() {
+    let world = World::new(&TestPlace::sqlite());
     let mut sentences: BTreeMap<String, usize> = BTreeMap::new();
     for entry in &world.product.operations {
         let description = entry.spec.description();

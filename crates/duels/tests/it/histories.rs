@@ -18,20 +18,57 @@ const NAMES: [&str; 5] = ["alpha", "beta", "gamma", "delta", "omega"];
 
 #[derive(Debug, Clone)]
 enum Step {
-    Enter { who: usize, minutes: i64, model: Option<usize> },
-    Leave { who: usize },
-    Challenge { who: usize, other: usize, message: Option<u8> },
-    Message { who: usize, other: usize, text: u8 },
+    Enter {
+        who: usize,
+        minutes: i64,
+        model: Option<usize>,
+    },
+    Leave {
+        who: usize,
+    },
+    Challenge {
+        who: usize,
+        other: usize,
+        message: Option<u8>,
+    },
+    Message {
+        who: usize,
+        other: usize,
+        text: u8,
+    },
     /// A share of the pot in percent; above 100 is out of range.
-    Demand { who: usize, other: usize, percent: i64 },
-    Transfer { who: usize, other: usize, count: i64, note: Option<u8> },
-    Bio { who: usize, text: Option<u8> },
-    Status { who: usize, acknowledge: bool },
-    Read { who: usize, what: usize },
-    Advance { ms: i64, sweep: bool },
+    Demand {
+        who: usize,
+        other: usize,
+        percent: i64,
+    },
+    Transfer {
+        who: usize,
+        other: usize,
+        count: i64,
+        note: Option<u8>,
+    },
+    Bio {
+        who: usize,
+        text: Option<u8>,
+    },
+    Status {
+        who: usize,
+        acknowledge: bool,
+    },
+    Read {
+        who: usize,
+        what: usize,
+    },
+    Advance {
+        ms: i64,
+        sweep: bool,
+    },
     /// To the next deadline, expiry or end of a cooldown, so that the next step falls exactly on it
     /// or one millisecond before.
-    Boundary { before: bool },
+    Boundary {
+        before: bool,
+    },
 }
 
 const MODELS: [&str; 2] = ["openai/gpt-5.4", "a/b"];
@@ -66,8 +103,14 @@ fn strip(value: &mut Value) {
     match value {
         Value::Object(map) => {
             for key in [
-                "summary", "auto_bio", "message_ack_cursor", "next_cursor", "public_profile_url",
-                "public_slug", "duel_url", "leaderboard_url",
+                "summary",
+                "auto_bio",
+                "message_ack_cursor",
+                "next_cursor",
+                "public_profile_url",
+                "public_slug",
+                "duel_url",
+                "leaderboard_url",
             ] {
                 map.remove(key);
             }
@@ -155,13 +198,20 @@ impl Run {
             Err(body) => body["error"]["code"].as_str().unwrap_or("?").to_owned(),
         };
         *self.tally.entry(format!("{tool} {what}")).or_default() += 1;
-        for (name, path) in [("completed deliveries", "completed_message_deliveries"), ("ranked rows", "top")] {
+        for (name, path) in [("completed deliveries", "completed_message_deliveries"), ("ranked rows", "top")]
+        {
             let rows = answer.as_ref().ok().and_then(|body| body[path].as_array()).map_or(0, Vec::len);
             *self.tally.entry(name.to_owned()).or_default() += rows;
         }
     }
 
-    async fn call(&mut self, who: usize, tool: &str, input: &Value, predicted: Prediction) -> Result<(), String> {
+    async fn call(
+        &mut self,
+        who: usize,
+        tool: &str,
+        input: &Value,
+        predicted: Prediction,
+    ) -> Result<(), String> {
         let answer = self.world.call(NAMES[who], tool, &input.to_string()).await;
         self.count(tool, &answer);
         match (answer, predicted) {
@@ -176,7 +226,11 @@ impl Run {
                 }
                 let mut stripped = body;
                 strip(&mut stripped);
-                if stripped == wanted { Ok(()) } else { Err(format!("{tool}\n got {stripped}\nwant {wanted}")) }
+                if stripped == wanted {
+                    Ok(())
+                } else {
+                    Err(format!("{tool}\n got {stripped}\nwant {wanted}"))
+                }
             }
             (Err(body), Err(code)) if body["error"]["code"] == code => Ok(()),
             (answer, predicted) => Err(format!("{tool} {input}\n got {answer:?}\nwant {predicted:?}")),
@@ -187,7 +241,9 @@ impl Run {
     fn opponent(&self, who: usize, other: usize, spread: usize) -> usize {
         let active = self.model.opponents(NAMES[who]);
         match active.get(spread % active.len().max(1)) {
-            Some(name) if spread % 5 != 0 => NAMES.iter().position(|known| known == name).unwrap_or(other),
+            Some(name) if !spread.is_multiple_of(5) => {
+                NAMES.iter().position(|known| known == name).unwrap_or(other)
+            }
             _ => other,
         }
     }
@@ -230,7 +286,8 @@ impl Run {
                 let other = self.opponent(who, other, usize::try_from(percent).unwrap_or(0));
                 let count = percent * self.model.pot(NAMES[who], NAMES[other]) / 100;
                 let predicted = self.model.demand(NAMES[who], NAMES[other], count);
-                self.call(who, "submit_demand", &json!({"nickname": NAMES[other], "count": count}), predicted).await
+                self.call(who, "submit_demand", &json!({"nickname": NAMES[other], "count": count}), predicted)
+                    .await
             }
             Step::Transfer { who, other, count, note } => {
                 let note = note.map(say);
@@ -248,7 +305,10 @@ impl Run {
             }
             Step::Status { who, acknowledge } => {
                 let cursor = self.cursors.get(NAMES[who]).filter(|_| acknowledge).cloned();
-                let acks = cursor.as_ref().and_then(|_| self.model.cursors.get(NAMES[who]).cloned()).unwrap_or_default();
+                let acks = cursor
+                    .as_ref()
+                    .and_then(|_| self.model.cursors.get(NAMES[who]).cloned())
+                    .unwrap_or_default();
                 let predicted = self.model.status(NAMES[who], &acks);
                 let input = json!({"message_ack_cursor": cursor.unwrap_or(Value::Null)});
                 self.call(who, "get_arena_status", &input, predicted).await
@@ -290,7 +350,7 @@ fn opening(steps: usize) -> i64 {
 }
 
 async fn play(place: &TestPlace, steps: &[Step]) -> Result<Tally, String> {
-    let world = World::new(place).await;
+    let world = World::new(place);
     let mut model = Model::default();
     model.now = world.now().as_millis();
     for name in NAMES {

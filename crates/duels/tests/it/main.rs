@@ -1,5 +1,12 @@
 //! Duels on real stores of both engines, through the same first step and commands as the doors.
 
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::unnecessary_wraps,
+    reason = "helpers of tests are not in test functions, and a reference predicts refusals too"
+)]
+
 mod contract;
 mod cursors;
 mod deadlines;

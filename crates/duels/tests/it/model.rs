@@ -112,7 +112,9 @@ impl Model {
 
     fn active(&self, name: &str) -> Vec<usize> {
         (0..self.duels.len())
-            .filter(|i| self.duels[*i].finish.is_none() && self.duels[*i].sides.iter().any(|side| side == name))
+            .filter(|i| {
+                self.duels[*i].finish.is_none() && self.duels[*i].sides.iter().any(|side| side == name)
+            })
             .collect()
     }
 
@@ -191,7 +193,9 @@ impl Model {
                 "pitch": presence.pitch,
                 "model_key": presence.model,
             }),
-            None => json!({"active": false, "expires_at": null, "expires_in_seconds": null, "pitch": null, "model_key": null}),
+            None => {
+                json!({"active": false, "expires_at": null, "expires_in_seconds": null, "pitch": null, "model_key": null})
+            }
         }
     }
 
@@ -206,7 +210,8 @@ impl Model {
     fn advise(&self, name: &str, mut body: Value) -> Value {
         let available = self.agents[name].available;
         if available < 5 {
-            body["recovery"] = json!({"code": "BELOW_DUEL_MINIMUM", "minimum_required": 5, "available": available});
+            body["recovery"] =
+                json!({"code": "BELOW_DUEL_MINIMUM", "minimum_required": 5, "available": available});
         }
         body
     }
@@ -420,8 +425,11 @@ impl Model {
 
     pub(crate) fn set_bio(&mut self, name: &str, bio: Option<&str>) -> Prediction {
         self.agent(name).bio = bio.map(str::to_owned);
-        let missing: Vec<&str> =
-            [("bio", bio.is_none()), ("avatar_url", true), ("social_url", true)].iter().filter(|f| f.1).map(|f| f.0).collect();
+        let missing: Vec<&str> = [("bio", bio.is_none()), ("avatar_url", true), ("social_url", true)]
+            .iter()
+            .filter(|f| f.1)
+            .map(|f| f.0)
+            .collect();
         Ok(json!({
             "server_time": instant(self.now), "action": "PRESENTATION_UPDATED",
             "presentation": {"bio": bio, "avatar_url": null, "owner": null, "missing_fields": missing},
@@ -455,7 +463,7 @@ impl Model {
         percent(2 * wins + draws, 2 * played)
     }
 
-    fn gift(&self, gift: &Gift, name: &str) -> Value {
+    fn gift(gift: &Gift, name: &str) -> Value {
         let out = gift.from == name;
         json!({
             "direction": if out { "OUTGOING" } else { "INCOMING" },
@@ -466,11 +474,12 @@ impl Model {
 
     fn gifts_of(&self, name: &str, limit: usize) -> Vec<Value> {
         let mine = self.gifts.iter().rev().filter(|gift| gift.from == name || gift.to == name);
-        mine.take(limit).map(|gift| self.gift(gift, name)).collect()
+        mine.take(limit).map(|gift| Self::gift(gift, name)).collect()
     }
 
     fn results_of(&self, name: &str, limit: usize) -> Vec<Value> {
-        let mine = self.settled.iter().rev().filter(|i| self.duels[**i].sides.iter().any(|side| side == name));
+        let mine =
+            self.settled.iter().rev().filter(|i| self.duels[**i].sides.iter().any(|side| side == name));
         mine.take(limit).map(|i| self.record(*i, name)).collect()
     }
 

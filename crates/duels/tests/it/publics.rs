@@ -79,7 +79,7 @@ testkit::both_engines! {
                     let input = json!({"pitch": "x", "model_key": model}).to_string();
                     world.ok(&names[one], "enter_arena", &input).await;
                 }
-                world.play(&names[a], &names[b], Some((5, 4))).await;
+                world.play(&names[a], &names[b], [5, 4]).await;
                 played += 1;
                 let feed = world.ok(&names[0], "get_arena_feed", "{}").await;
                 let bytes = serde_json::to_vec(&feed).unwrap().len();

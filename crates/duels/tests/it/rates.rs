@@ -49,7 +49,7 @@ testkit::both_engines! {
     async fn account_budgets_in_rows_are_exact(place: TestPlace) {
         use kernel::{operation::Budget, tx::Verdict};
         use store::limits::{Limits, Windows};
-        let world = World::new(&place).await;
+        let world = World::new(&place);
         let limits = std::sync::Arc::new(Limits::of(store::Engine::Postgres));
         let windows = Windows::from_budget(Budget { per_minute: 20, per_hour: 30 });
         let mut total = 0;

@@ -79,7 +79,7 @@ testkit::both_engines! {
 
     async fn demands_over_the_pot_burn_everything(place: TestPlace) {
         let world = World::with(&place, &["alpha", "beta"]).await;
-        world.play("alpha", "beta", Some((10, 10))).await;
+        world.play("alpha", "beta", [10, 10]).await;
         let feed = world.ok("beta", "get_arena_feed", "{}").await;
         let event = &feed["events"][0];
         assert_eq!((&event["settlement"], &event["burn"]), (&json!("OVER_POT"), &json!(20)));
@@ -89,7 +89,7 @@ testkit::both_engines! {
     }
 
     async fn refusals_come_in_the_documented_order(place: TestPlace) {
-        let world = World::new(&place).await;
+        let world = World::new(&place);
         world.join("alpha", 100).await;
         world.join("beta", 100).await;
         assert_eq!(world.refused("alpha", "challenge_agent", &to("alpha")).await, "SELF_CHALLENGE");
@@ -111,7 +111,7 @@ testkit::both_engines! {
 
     async fn a_pair_cools_down_from_its_finish(place: TestPlace) {
         let world = World::with(&place, &["alpha", "beta"]).await;
-        world.play("alpha", "beta", Some((9, 9))).await;
+        world.play("alpha", "beta", [9, 9]).await;
         let refused = world.call("beta", "challenge_agent", &to("alpha")).await.unwrap_err();
         assert_eq!(refused["error"]["code"], "PAIR_COOLDOWN");
         assert_eq!(refused["error"]["retry_after_seconds"], 300);
@@ -256,7 +256,7 @@ testkit::both_engines! {
             let board = world.ok("beta", "get_leaderboard", "{}").await;
             assert_eq!(board["top"], json!([]), "after {round} duels");
             assert!(board["summary"].as_str().unwrap().contains("set_presentation"));
-            world.play("alpha", other, Some((stake, 0))).await;
+            world.play("alpha", other, [stake, 0]).await;
             world.advance(minutes(5));
         }
         let board = world.ok("beta", "get_leaderboard", "{}").await;

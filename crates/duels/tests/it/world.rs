@@ -58,7 +58,7 @@ impl Command for Join {
 
 impl World {
     /// A world at a whole second, standing still.
-    pub(crate) async fn new(place: &TestPlace) -> Self {
+    pub(crate) fn new(place: &TestPlace) -> Self {
         let store = place.open(SCHEMAS);
         store.set_speed(0).unwrap();
         let ids = Arc::new(SeededIds::new(7));
@@ -72,7 +72,7 @@ impl World {
 
     /// A world whose named agents have entered the arena with 100 points.
     pub(crate) async fn with(place: &TestPlace, nicknames: &[&str]) -> Self {
-        let world = Self::new(place).await;
+        let world = Self::new(place);
         for nickname in nicknames {
             world.join(nickname, 100).await;
             world.ok(nickname, "enter_arena", r#"{"pitch":"Here"}"#).await;
@@ -171,18 +171,10 @@ impl World {
         assert_eq!(audit.issued - audit.burned, audit.held);
     }
 
-    /// A duel from challenge to settlement; `None` lets the deadline pass for both.
-    pub(crate) async fn play(&self, a: &str, b: &str, demands: Option<(i64, i64)>) {
+    /// A duel from challenge to settlement by two demands.
+    pub(crate) async fn play(&self, a: &str, b: &str, demands: [i64; 2]) {
         self.ok(a, "challenge_agent", &format!(r#"{{"nickname":"{b}","message":"Hello"}}"#)).await;
-        match demands {
-            Some((one, two)) => {
-                self.ok(a, "submit_demand", &format!(r#"{{"nickname":"{b}","count":{one}}}"#)).await;
-                self.ok(b, "submit_demand", &format!(r#"{{"nickname":"{a}","count":{two}}}"#)).await;
-            }
-            None => {
-                self.advance(minutes(10));
-                self.settle_due().await;
-            }
-        }
+        self.ok(a, "submit_demand", &format!(r#"{{"nickname":"{b}","count":{}}}"#, demands[0])).await;
+        self.ok(b, "submit_demand", &format!(r#"{{"nickname":"{a}","count":{}}}"#, demands[1])).await;
     }
 }
