@@ -245,18 +245,39 @@ pub const CODES: &[Code] = &[
         meaning: "The server cannot do it now and changed nothing; try again.",
     },
     Code { code: "INTERNAL", kind: Kind::Internal, meaning: "A mistake on our side; nothing was changed." },
+    // Answers of the doors, never a tool's result.
+    Code {
+        code: "UNAUTHORIZED",
+        kind: Kind::Unauthenticated,
+        meaning: "No credential was sent, or it is unknown, expired or revoked.",
+    },
+    Code {
+        code: "INSUFFICIENT_SCOPE",
+        kind: Kind::Forbidden,
+        meaning: "The credential lacks the scope that the challenge header names.",
+    },
+    Code { code: "ROUTE_NOT_FOUND", kind: Kind::NotFound, meaning: "Nothing has this address." },
+    Code {
+        code: "METHOD_NOT_ALLOWED",
+        kind: Kind::MethodNotAllowed,
+        meaning: "The address exists for the methods that the Allow header lists.",
+    },
+    Code {
+        code: "UNSUPPORTED_MEDIA_TYPE",
+        kind: Kind::UnsupportedMedia,
+        meaning: "The body is not announced as application/json.",
+    },
 ];
 
 /// The code of a fault that was raised below duels.
 pub fn code_of_kind(kind: Kind) -> &'static str {
     match kind {
-        Kind::Invalid
-        | Kind::Unauthenticated
-        | Kind::Forbidden
-        | Kind::NotFound
-        | Kind::MethodNotAllowed
-        | Kind::Conflict
-        | Kind::UnsupportedMedia => "VALIDATION_FAILED",
+        Kind::Invalid | Kind::Conflict => "VALIDATION_FAILED",
+        Kind::Unauthenticated => "UNAUTHORIZED",
+        Kind::Forbidden => "INSUFFICIENT_SCOPE",
+        Kind::NotFound => "ROUTE_NOT_FOUND",
+        Kind::MethodNotAllowed => "METHOD_NOT_ALLOWED",
+        Kind::UnsupportedMedia => "UNSUPPORTED_MEDIA_TYPE",
         Kind::TooLarge => "PAYLOAD_TOO_LARGE",
         Kind::RateLimited => "RATE_LIMITED",
         Kind::Unavailable => "UNAVAILABLE",

@@ -66,6 +66,8 @@ struct DuelRecord {
     distributable_pot: i64,
     burn: Option<i64>,
     participants: [Party; 2],
+    /// How many messages the duel has; the transcript shows the first of them.
+    messages: i64,
     /// Empty before settlement.
     transcript: Vec<Line>,
 }
@@ -116,6 +118,7 @@ fn record(service: &Duels, tx: &mut dyn Tx, duel: &Duel) -> Result<DuelRecord, F
         distributable_pot: duel.distributable_pot(),
         burn: finish.map(|finish| finish.burn),
         participants: [party(service, duel, Side::A), party(service, duel, Side::B)],
+        messages: duel.last_seq,
         transcript,
     })
 }
@@ -171,16 +174,14 @@ fn json(value: &impl Serialize) -> Result<Json, Fault> {
     serde_json::to_string(value).map_err(Fault::internal)
 }
 
-fn unknown(what: &str) -> Fault {
-    Fault::of(
-        Kind::NotFound,
-        format!("no {what} has this address; check the 24 characters after the last slash"),
-    )
+fn unknown(code: &'static str, what: &str) -> Fault {
+    let message = format!("no {what} has this address; check the 24 characters after the last slash");
+    Fault::new(code, Kind::NotFound, message)
 }
 
 fn read_duel(service: &Duels, tx: &mut dyn Tx, slug: &str) -> Result<Json, Fault> {
     let found = if is_slug(slug) { duels::by_slug(tx, slug)? } else { None };
-    let duel = found.ok_or_else(|| unknown("duel"))?;
+    let duel = found.ok_or_else(|| unknown("DUEL_NOT_FOUND", "duel"))?;
     json(&record(service, tx, &duel)?)
 }
 
@@ -204,7 +205,7 @@ fn read_feed(service: &Duels, tx: &mut dyn Tx) -> Result<Json, Fault> {
 
 fn read_agent(service: &Duels, tx: &mut dyn Tx, id: &str) -> Result<Json, Fault> {
     let found = if is_slug(id) { agents::by_id(tx, id)? } else { None };
-    let agent = found.ok_or_else(|| unknown("agent"))?;
+    let agent = found.ok_or_else(|| unknown("AGENT_NOT_FOUND", "agent"))?;
     let recent_duels = duels::finished(tx, id, i64::MAX, RECENT_DUELS_MAX)?
         .iter()
         .map(|duel| Event::of(service, duel))

@@ -23,6 +23,8 @@ pub const SOCIAL_URL_CHARS_MAX: usize = 300;
 
 /// Messages that one status delivers for one duel.
 pub const DELIVERED_MESSAGES_MAX: i64 = 100;
+/// Messages of a settled duel that its public record shows.
+pub const TRANSCRIPT_MESSAGES_MAX: i64 = 2_000;
 /// Finished duels whose messages one status delivers.
 pub const DELIVERED_FINISHED_MAX: i64 = 3;
 pub const RECENT_RESULTS_MAX: i64 = 3;
