@@ -6,6 +6,8 @@ mod commit;
 mod full_disk;
 mod held;
 mod idempotency;
+mod jobs;
+mod ledger;
 mod lost;
 mod migration;
 mod order;
