@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use testkit::TestPlace;
 
-use crate::world::{World, minutes};
+use crate::world::World;
 
 fn say(nickname: &str, message: &str) -> String {
     json!({"nickname": nickname, "message": message}).to_string()
@@ -125,21 +125,25 @@ testkit::both_engines! {
 
     async fn concurrent_acknowledgements_only_move_forward(place: TestPlace) {
         let world = std::sync::Arc::new(World::with(&place, &["alpha", "beta"]).await);
-        world.ok("alpha", "challenge_agent", &say("beta", "m0")).await;
-        let mut cursors = Vec::new();
-        for i in 1..8 {
-            cursors.push(cursor(&status(&world, "beta", None).await));
-            world.ok("alpha", "send_message", &say("beta", &format!("m{i}"))).await;
+        world.ok("alpha", "challenge_agent", r#"{"nickname":"beta"}"#).await;
+        // Both sides: the challenger's position and the other's are kept apart.
+        for (writer, reader) in [("alpha", "beta"), ("beta", "alpha")] {
+            world.ok(writer, "send_message", &say(reader, "m0")).await;
+            let mut cursors = Vec::new();
+            for i in 1..8 {
+                cursors.push(cursor(&status(&world, reader, None).await));
+                world.ok(writer, "send_message", &say(reader, &format!("m{i}"))).await;
+            }
+            let mut calls = tokio::task::JoinSet::new();
+            // The newest first, so that the older ones come late.
+            for one in cursors.into_iter().rev() {
+                let world = std::sync::Arc::clone(&world);
+                calls.spawn(async move { status(&world, reader, Some(&one)).await });
+            }
+            while let Some(done) = calls.join_next().await {
+                done.unwrap();
+            }
+            assert_eq!(texts(&status(&world, reader, None).await), ["m7"], "{reader}");
         }
-        let mut calls = tokio::task::JoinSet::new();
-        for one in cursors {
-            let world = std::sync::Arc::clone(&world);
-            calls.spawn(async move { status(&world, "beta", Some(&one)).await });
-        }
-        while let Some(done) = calls.join_next().await {
-            done.unwrap();
-        }
-        assert_eq!(texts(&status(&world, "beta", None).await), ["m7"]);
-        world.advance(minutes(1));
     }
 }
