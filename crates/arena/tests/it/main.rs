@@ -4,14 +4,23 @@
 
 mod admin;
 mod config;
+mod conformance;
+mod coverage;
 mod demo;
 mod doctor;
 mod errors;
 mod help;
+mod house;
 mod http;
 mod mcp;
+mod mcp_http;
 mod metrics;
+mod played_world;
 mod postgres;
 mod process;
+mod proxy;
+mod python_client;
+mod seen;
 mod serve;
+mod tools;
 mod verify;
