@@ -464,26 +464,26 @@ impl Model {
 
     pub fn set_bio(&mut self, name: &str, bio: Option<&str>) -> Prediction {
         self.agent(name).bio = bio.map(str::to_owned);
-        self.presentation(name)
+        Ok(self.presentation(name))
     }
 
     /// Links a profile on x.com, or none.
     pub fn set_handle(&mut self, name: &str, handle: Option<&str>) -> Prediction {
         self.agent(name).handle = handle.map(str::to_owned);
-        self.presentation(name)
+        Ok(self.presentation(name))
     }
 
-    fn presentation(&self, name: &str) -> Prediction {
+    fn presentation(&self, name: &str) -> Value {
         let agent = &self.agents[name];
         let fields =
             [("bio", agent.bio.is_none()), ("avatar_url", true), ("social_url", agent.handle.is_none())];
         let missing: Vec<&str> = fields.iter().filter(|field| field.1).map(|field| field.0).collect();
-        Ok(json!({
+        json!({
             "server_time": instant(self.now), "action": "PRESENTATION_UPDATED",
             "presentation": {
                 "bio": agent.bio, "avatar_url": null, "owner": agent.owner(), "missing_fields": missing,
             },
-        }))
+        })
     }
 
     /// Wins, draws and duels of an agent, optionally with one model.

@@ -153,7 +153,9 @@ fn who_may_not_call_is_told_why_and_changes_nothing() {
                 assert_eq!(answer.status, status, "{what}: {}", answer.body);
                 assert!(answer.header("www-authenticate").contains(challenge), "{what}: {}", answer.head);
                 let (code, message) = door.refusal(&answer);
-                assert!(!code.is_empty() && message.contains(word), "{what}: {code} {message}");
+                let wanted = if status == 401 { "UNAUTHORIZED" } else { "INSUFFICIENT_SCOPE" };
+                assert_eq!(code, wanted, "{what}: {message}");
+                assert!(message.contains(word), "{what}: {message}");
             }
         }
     }

@@ -54,14 +54,12 @@ pub(crate) fn get(url: &str) -> Answer {
 
 /// One request with a body declared as JSON, on a connection of its own.
 pub(crate) fn send(address: &str, method: &str, path: &str, headers: &[(&str, &str)], body: &[u8]) -> Answer {
-    let mut head = format!("{method} {path} HTTP/1.1\r\nhost: {address}\r\n");
-    for (name, value) in headers {
-        head.push_str(&format!("{name}: {value}\r\n"));
-    }
-    let length = body.len();
-    head.push_str(&format!(
-        "content-type: application/json\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n"
-    ));
+    let headers: Vec<String> = headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
+    let (headers, length) = (headers.concat(), body.len());
+    let head = format!(
+        "{method} {path} HTTP/1.1\r\nhost: {address}\r\n{headers}content-type: application/json\r\n\
+         content-length: {length}\r\nconnection: close\r\n\r\n"
+    );
     let mut stream = connect(address);
     stream.write_all(&[head.as_bytes(), body].concat()).unwrap();
     read_answer(stream)

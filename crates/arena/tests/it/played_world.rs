@@ -265,13 +265,13 @@ impl Game {
                 self.demand(two, one, count);
             }
         }
-        if round % 2 == 0 {
+        if round.is_multiple_of(2) {
             self.leave(PLAYERS[round % 4]);
             self.leave(PLAYERS[round % 4]);
         }
         self.advance(10 * MINUTE_MS);
         // Every other round the next command about a pair settles it, instead of the worker.
-        if round % 2 == 0 {
+        if round.is_multiple_of(2) {
             self.house.sweep();
             self.model.sweep();
         }

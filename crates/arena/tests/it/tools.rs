@@ -7,7 +7,6 @@ use std::{
 };
 
 fn variable(name: &str) -> Option<PathBuf> {
-    #[expect(clippy::disallowed_methods, reason = "tests are told of their tools by the environment")]
     std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from)
 }
 
