@@ -20,8 +20,20 @@ pub fn compare(name: &str, actual: &str) {
         Path::new(name).components().all(|part| matches!(part, Component::Normal(_))),
         "{name:?} is not a plain path below golden/"
     );
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../golden").join(name);
     note_seen(name);
+    compare_file(&format!("golden/{name}"), actual);
+}
+
+/// Compares text with a document that is generated whole, by its path in the repository, or writes it.
+///
+/// # Panics
+/// If they differ or the file is missing.
+pub fn compare_document(path: &str, actual: &str) {
+    compare_file(path, actual);
+}
+
+fn compare_file(name: &str, actual: &str) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(name);
     let write = std::env::var_os("ARENA_GOLDEN").is_some_and(|mode| mode == "write");
     let expected = fs::read_to_string(&path).ok();
     if expected.as_deref() == Some(actual) {
@@ -30,14 +42,12 @@ pub fn compare(name: &str, actual: &str) {
     if write {
         let written =
             path.parent().map_or(Ok(()), fs::create_dir_all).and_then(|()| fs::write(&path, actual));
-        assert!(written.is_ok(), "cannot write golden/{name}: {written:?}");
+        assert!(written.is_ok(), "cannot write {name}: {written:?}");
         return;
     }
     let difference =
         expected.map_or_else(|| "the file is missing".to_owned(), |expected| difference(&expected, actual));
-    panic!(
-        "golden/{name} differs: {difference}\nif the change is meant, run `cargo xtask golden` and review it"
-    );
+    panic!("{name} differs: {difference}\nif the change is meant, run `cargo xtask golden` and review it");
 }
 
 /// Tells `cargo xtask` which files have a test, so that it can name those that have none.

@@ -4,9 +4,11 @@
 
 #![expect(
     clippy::expect_used,
+    clippy::unwrap_used,
     reason = "only tests run this: what goes wrong here fails them, and what is skipped is said on stderr"
 )]
 
+pub mod duels_model;
 pub mod engines;
 pub mod golden;
 pub mod skip;

@@ -19,6 +19,11 @@ pub(crate) fn printable(text: &str) -> String {
     out
 }
 
+/// `text` made safe as [`printable`] does, except that its line breaks stay.
+pub(crate) fn printable_lines(text: &str) -> String {
+    text.split('\n').map(printable).collect::<Vec<_>>().join("\n")
+}
+
 fn is_hidden(scalar: char) -> bool {
     scalar.is_control()
         || matches!(scalar,
@@ -45,6 +50,11 @@ mod tests {
         assert_eq!(printable("a\u{1b}[31mb\r\u{7}\u{9b}\u{7f}"), "a\\u{1b}[31mb\\u{d}\\u{7}\\u{9b}\\u{7f}");
         assert_eq!(printable("x\u{202e}y\u{2066}z\u{200b}"), "x\\u{202e}y\\u{2066}z\\u{200b}");
         assert_eq!(printable("two\nlines\tand 字 é"), "two\\nlines\\tand 字 é");
+    }
+
+    #[test]
+    fn lines_stay_where_they_are_meant() {
+        assert_eq!(printable_lines("one\n  two\r\n\u{202e}three"), "one\n  two\\u{d}\n\\u{202e}three");
     }
 
     #[test]

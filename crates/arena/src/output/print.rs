@@ -4,7 +4,7 @@ use std::io::Write;
 
 use serde::Serialize;
 
-use crate::failure::Failure;
+use crate::{failure::Failure, output::escape::printable_lines};
 
 /// Writes `text` to standard output as it is.
 pub(crate) fn data(text: &str) {
@@ -32,14 +32,15 @@ pub(crate) fn note(text: &str) {
     let _ = writeln!(std::io::stderr().lock(), "{text}");
 }
 
-/// Writes a failure to standard error, in words or as one JSON object.
+/// Writes a failure to standard error, in words or as one JSON object. The words may repeat what somebody
+/// typed or a server sent, so they are escaped.
 pub(crate) fn failure(failure: &Failure, as_json: bool) {
     if as_json {
         note(&failure.json());
         return;
     }
-    note(&format!("error: {}", failure.message));
+    note(&format!("error: {}", printable_lines(&failure.message)));
     if let Some(hint) = &failure.hint {
-        note(&format!("hint: {hint}"));
+        note(&format!("hint: {}", printable_lines(hint)));
     }
 }

@@ -17,6 +17,13 @@ pub(crate) struct Answer {
 }
 
 impl Answer {
+    /// The value of a header, which is there.
+    pub(crate) fn header(&self, name: &str) -> &str {
+        let start = format!("{name}: ");
+        let found = self.head.lines().find_map(|line| line.strip_prefix(&start));
+        found.unwrap_or_else(|| panic!("no {name} in {}", self.head))
+    }
+
     pub(crate) fn json(&self) -> Value {
         serde_json::from_str(&self.body).unwrap_or_else(|error| panic!("{error}: {:?}", self.body))
     }
@@ -42,6 +49,19 @@ pub(crate) fn get(url: &str) -> Answer {
     let (address, path) = url.trim_start_matches("http://").split_once('/').unwrap();
     let mut stream = connect(address);
     write!(stream, "GET /{path} HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\n\r\n").unwrap();
+    read_answer(stream)
+}
+
+/// One request with a body declared as JSON, on a connection of its own.
+pub(crate) fn send(address: &str, method: &str, path: &str, headers: &[(&str, &str)], body: &[u8]) -> Answer {
+    let headers: Vec<String> = headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
+    let (headers, length) = (headers.concat(), body.len());
+    let head = format!(
+        "{method} {path} HTTP/1.1\r\nhost: {address}\r\n{headers}content-type: application/json\r\n\
+         content-length: {length}\r\nconnection: close\r\n\r\n"
+    );
+    let mut stream = connect(address);
+    stream.write_all(&[head.as_bytes(), body].concat()).unwrap();
     read_answer(stream)
 }
 

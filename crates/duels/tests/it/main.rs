@@ -3,7 +3,6 @@
 #![expect(
     clippy::unwrap_used,
     clippy::expect_used,
-    clippy::unnecessary_wraps,
     reason = "helpers of tests are not in test functions, and a reference predicts refusals too"
 )]
 
@@ -11,7 +10,6 @@ mod contract;
 mod cursors;
 mod deadlines;
 mod histories;
-mod model;
 mod publics;
 mod rates;
 mod scripts;

@@ -7,18 +7,28 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-pub(crate) struct Presence {
+pub struct Presence {
     pitch: String,
     model: Option<String>,
     expires: i64,
 }
 
 #[derive(Default)]
-pub(crate) struct Agent {
+pub struct Agent {
     available: i64,
     locked: i64,
     presence: Option<Presence>,
     bio: Option<String>,
+    /// A profile on x.com.
+    handle: Option<String>,
+}
+
+impl Agent {
+    fn owner(&self) -> Value {
+        self.handle.as_ref().map_or(Value::Null, |handle| {
+            json!({"provider": "x", "username": handle, "profile_url": format!("https://x.com/{handle}")})
+        })
+    }
 }
 
 #[derive(Clone)]
@@ -29,7 +39,7 @@ struct Message {
 }
 
 #[derive(Clone)]
-pub(crate) struct Duel {
+pub struct Duel {
     sides: [String; 2],
     stakes: [i64; 2],
     models: [Option<String>; 2],
@@ -58,19 +68,48 @@ struct Gift {
     after: [i64; 2],
 }
 
+/// Rows of a page of either history.
+const PAGE: usize = 20;
+
 /// What a call is predicted to answer: the whole body without summary, cursors and addresses.
-pub(crate) type Prediction = Result<Value, &'static str>;
+pub type Prediction = Result<Value, &'static str>;
 
 #[derive(Default)]
-pub(crate) struct Model {
-    pub(crate) now: i64,
+pub struct Model {
+    pub now: i64,
     agents: BTreeMap<String, Agent>,
     duels: Vec<Duel>,
     /// Indexes into `duels` in the order of settlement.
     settled: Vec<usize>,
     gifts: Vec<Gift>,
     /// What the last status of an agent delivered: duel and message count, as its cursor says.
-    pub(crate) cursors: BTreeMap<String, Vec<(usize, usize)>>,
+    pub cursors: BTreeMap<String, Vec<(usize, usize)>>,
+}
+
+/// Takes out of an answer what the reference does not predict: words, ids and sealed cursors.
+pub fn without_unpredicted(value: &mut Value) {
+    match value {
+        Value::Object(map) => {
+            for key in [
+                "summary",
+                "auto_bio",
+                "message_ack_cursor",
+                "next_cursor",
+                "public_profile_url",
+                "public_slug",
+                "duel_url",
+                "leaderboard_url",
+            ] {
+                map.remove(key);
+            }
+            if map.contains_key("minimum_required") {
+                map.remove("message");
+            }
+            map.values_mut().for_each(without_unpredicted);
+        }
+        Value::Array(items) => items.iter_mut().for_each(without_unpredicted),
+        _ => {}
+    }
 }
 
 fn instant(ms: i64) -> Value {
@@ -78,7 +117,7 @@ fn instant(ms: i64) -> Value {
 }
 
 /// Half away from zero to one decimal, through decimal text rather than the product's arithmetic.
-pub(crate) fn percent(numerator: i64, denominator: i64) -> Value {
+pub fn percent(numerator: i64, denominator: i64) -> Value {
     if denominator == 0 {
         return Value::Null;
     }
@@ -93,12 +132,12 @@ pub(crate) fn percent(numerator: i64, denominator: i64) -> Value {
 }
 
 impl Model {
-    pub(crate) fn join(&mut self, name: &str, available: i64) {
+    pub fn join(&mut self, name: &str, available: i64) {
         self.agents.insert(name.to_owned(), Agent { available, ..Agent::default() });
     }
 
     /// What may be claimed in the pair's latest duel; 19 before the first.
-    pub(crate) fn pot(&self, a: &str, b: &str) -> i64 {
+    pub fn pot(&self, a: &str, b: &str) -> i64 {
         self.pair(a, b).last().map_or(19, |i| self.duels[i].stakes.iter().sum::<i64>() - 1)
     }
 
@@ -150,7 +189,7 @@ impl Model {
     }
 
     /// The next instant at which a rule changes its answer.
-    pub(crate) fn next_boundary(&self) -> Option<i64> {
+    pub fn next_boundary(&self) -> Option<i64> {
         let presences = self.agents.values().filter_map(|agent| agent.presence.as_ref()).map(|p| p.expires);
         let duels = self.duels.iter().map(|duel| match &duel.finish {
             Some(finish) => finish.at + 300_000,
@@ -171,7 +210,7 @@ impl Model {
     }
 
     /// One sweep of the deadline worker, oldest deadline first.
-    pub(crate) fn sweep(&mut self) {
+    pub fn sweep(&mut self) {
         for i in 0..self.duels.len() {
             if self.due(i) {
                 self.settle(i);
@@ -199,7 +238,7 @@ impl Model {
         }
     }
 
-    pub(crate) fn opponents(&self, name: &str) -> Vec<String> {
+    pub fn opponents(&self, name: &str) -> Vec<String> {
         self.active(name)
             .into_iter()
             .map(|i| self.duels[i].sides.iter().find(|side| *side != name).unwrap().clone())
@@ -225,7 +264,7 @@ impl Model {
         })
     }
 
-    pub(crate) fn enter(&mut self, name: &str, pitch: &str, minutes: i64, model: Option<&str>) -> Prediction {
+    pub fn enter(&mut self, name: &str, pitch: &str, minutes: i64, model: Option<&str>) -> Prediction {
         self.touch(&[name]);
         if self.agents[name].available < 5 {
             return Err("INSUFFICIENT_BALANCE");
@@ -237,7 +276,7 @@ impl Model {
         Ok(self.presence_body(name, "ENTERED"))
     }
 
-    pub(crate) fn leave(&mut self, name: &str) -> Prediction {
+    pub fn leave(&mut self, name: &str) -> Prediction {
         self.touch(&[name]);
         let action = if self.live(name).is_some() { "LEFT" } else { "ALREADY_INACTIVE" };
         self.agent(name).presence = None;
@@ -258,7 +297,7 @@ impl Model {
         }
     }
 
-    pub(crate) fn challenge(&mut self, name: &str, other: &str, message: Option<&str>) -> Prediction {
+    pub fn challenge(&mut self, name: &str, other: &str, message: Option<&str>) -> Prediction {
         let stored = self.pair(name, other).find(|i| self.duels[*i].finish.is_none());
         let overdue = stored.is_some_and(|i| self.due(i));
         self.touch(&[name, other]);
@@ -353,7 +392,7 @@ impl Model {
         })
     }
 
-    pub(crate) fn message(&mut self, name: &str, other: &str, text: &str) -> Prediction {
+    pub fn message(&mut self, name: &str, other: &str, text: &str) -> Prediction {
         self.touch(&[name, other]);
         let Some(i) = self.pair(name, other).find(|i| self.duels[*i].finish.is_none()) else {
             let any = self.pair(name, other).next().is_some();
@@ -372,7 +411,7 @@ impl Model {
         }))
     }
 
-    pub(crate) fn demand(&mut self, name: &str, other: &str, count: i64) -> Prediction {
+    pub fn demand(&mut self, name: &str, other: &str, count: i64) -> Prediction {
         self.touch(&[name, other]);
         let active = self.pair(name, other).find(|i| self.duels[*i].finish.is_none());
         let latest = self.settled.iter().rev().copied().find(|i| {
@@ -404,7 +443,7 @@ impl Model {
         Ok(self.advise(name, body))
     }
 
-    pub(crate) fn transfer(&mut self, name: &str, other: &str, count: i64, note: Option<&str>) -> Prediction {
+    pub fn transfer(&mut self, name: &str, other: &str, count: i64, note: Option<&str>) -> Prediction {
         self.touch(&[name, other]);
         if count > self.agents[name].available {
             return Err("INSUFFICIENT_BALANCE");
@@ -423,17 +462,28 @@ impl Model {
         Ok(self.advise(name, body))
     }
 
-    pub(crate) fn set_bio(&mut self, name: &str, bio: Option<&str>) -> Prediction {
+    pub fn set_bio(&mut self, name: &str, bio: Option<&str>) -> Prediction {
         self.agent(name).bio = bio.map(str::to_owned);
-        let missing: Vec<&str> = [("bio", bio.is_none()), ("avatar_url", true), ("social_url", true)]
-            .iter()
-            .filter(|f| f.1)
-            .map(|f| f.0)
-            .collect();
-        Ok(json!({
+        Ok(self.presentation(name))
+    }
+
+    /// Links a profile on x.com, or none.
+    pub fn set_handle(&mut self, name: &str, handle: Option<&str>) -> Prediction {
+        self.agent(name).handle = handle.map(str::to_owned);
+        Ok(self.presentation(name))
+    }
+
+    fn presentation(&self, name: &str) -> Value {
+        let agent = &self.agents[name];
+        let fields =
+            [("bio", agent.bio.is_none()), ("avatar_url", true), ("social_url", agent.handle.is_none())];
+        let missing: Vec<&str> = fields.iter().filter(|field| field.1).map(|field| field.0).collect();
+        json!({
             "server_time": instant(self.now), "action": "PRESENTATION_UPDATED",
-            "presentation": {"bio": bio, "avatar_url": null, "owner": null, "missing_fields": missing},
-        }))
+            "presentation": {
+                "bio": agent.bio, "avatar_url": null, "owner": agent.owner(), "missing_fields": missing,
+            },
+        })
     }
 
     /// Wins, draws and duels of an agent, optionally with one model.
@@ -472,15 +522,15 @@ impl Model {
         })
     }
 
-    fn gifts_of(&self, name: &str, limit: usize) -> Vec<Value> {
+    fn gifts_of(&self, name: &str, skip: usize, limit: usize) -> Vec<Value> {
         let mine = self.gifts.iter().rev().filter(|gift| gift.from == name || gift.to == name);
-        mine.take(limit).map(|gift| Self::gift(gift, name)).collect()
+        mine.skip(skip).take(limit).map(|gift| Self::gift(gift, name)).collect()
     }
 
-    fn results_of(&self, name: &str, limit: usize) -> Vec<Value> {
+    fn results_of(&self, name: &str, skip: usize, limit: usize) -> Vec<Value> {
         let mine =
             self.settled.iter().rev().filter(|i| self.duels[**i].sides.iter().any(|side| side == name));
-        mine.take(limit).map(|i| self.record(*i, name)).collect()
+        mine.skip(skip).take(limit).map(|i| self.record(*i, name)).collect()
     }
 
     fn deliver(&self, i: usize, name: &str, seen: &mut Vec<(usize, usize)>) -> Vec<Value> {
@@ -499,7 +549,7 @@ impl Model {
         new.iter().map(|(_, m)| json!({"sent_at": instant(m.at), "message": m.text})).collect()
     }
 
-    pub(crate) fn status(&mut self, name: &str, acks: &[(usize, usize)]) -> Prediction {
+    pub fn status(&mut self, name: &str, acks: &[(usize, usize)]) -> Prediction {
         self.touch(&[name]);
         for (i, count) in acks {
             let me = self.side(*i, name);
@@ -548,21 +598,23 @@ impl Model {
             "server_time": instant(self.now),
             "agent": {"nickname": name, "rating_percent": self.rating(name, None), "duels_played": self.counts(name, None).2},
             "arena": self.arena(name), "duels": active, "completed_message_deliveries": completed,
-            "balance": self.balance(name), "recent_results": self.results_of(name, 3),
-            "recent_transfers": self.gifts_of(name, 20),
+            "balance": self.balance(name), "recent_results": self.results_of(name, 0, 3),
+            "recent_transfers": self.gifts_of(name, 0, 20),
         });
         Ok(self.advise(name, body))
     }
 
-    pub(crate) fn history(&self, name: &str) -> Prediction {
-        Ok(json!({"server_time": instant(self.now), "results": self.results_of(name, 20)}))
+    /// A page of the results, counted from 0.
+    pub fn history(&self, name: &str, page: usize) -> Prediction {
+        Ok(json!({"server_time": instant(self.now), "results": self.results_of(name, page * PAGE, PAGE)}))
     }
 
-    pub(crate) fn transfers(&self, name: &str) -> Prediction {
-        Ok(json!({"server_time": instant(self.now), "transfers": self.gifts_of(name, 20)}))
+    /// A page of the transfers, counted from 0.
+    pub fn transfers(&self, name: &str, page: usize) -> Prediction {
+        Ok(json!({"server_time": instant(self.now), "transfers": self.gifts_of(name, page * PAGE, PAGE)}))
     }
 
-    pub(crate) fn whoami(&self, name: &str) -> Prediction {
+    pub fn whoami(&self, name: &str) -> Prediction {
         Ok(json!({
             "server_time": instant(self.now),
             "oauth": {"current_provider": "key", "linked_providers": ["key"]},
@@ -570,7 +622,7 @@ impl Model {
         }))
     }
 
-    pub(crate) fn leaderboard(&self, viewer: &str) -> Prediction {
+    pub fn leaderboard(&self, viewer: &str) -> Prediction {
         let mut names: Vec<&String> =
             self.agents.keys().filter(|name| self.counts(name, None).2 >= 20).collect();
         names.sort_by(|one, two| {
@@ -616,14 +668,14 @@ impl Model {
                     "rank": index + 1, "nickname": name, "balance": agent.available + agent.locked,
                     "rating_percent": self.rating(name, None), "roi_percent": percent(paid - staked, staked),
                     "wins": wins, "draws": draws, "duels_played": played, "models": models,
-                    "bio": agent.bio, "avatar_url": null, "owner": null, "is_you": *name == viewer,
+                    "bio": agent.bio, "avatar_url": null, "owner": agent.owner(), "is_you": *name == viewer,
                 })
             })
             .collect();
         Ok(json!({"server_time": instant(self.now), "top": rows}))
     }
 
-    pub(crate) fn feed(&self) -> Prediction {
+    pub fn feed(&self) -> Prediction {
         let events: Vec<Value> = self
             .settled
             .iter()

@@ -1,0 +1,227 @@
+//! Documents that are made whole out of the constants and catalogs of the program.
+//!
+//! `cargo xtask golden` writes them anew.
+
+use std::fmt::{Display, Write};
+
+use doors::HttpLimits;
+use duels::{BUDGET, ops::search_agents, rules::limits as duel};
+use identity::keys;
+use kernel::{
+    JSON_INTEGER_MAX, input::CURSOR_CHARS_MAX, operation::DESCRIPTION_CHARS_MAX, text::NICKNAME_CHARS,
+};
+use serde_json::Value;
+use store::{jobs, once};
+use testkit::golden::compare_document;
+
+use crate::{http::get, process::Home};
+
+/// A limit as a row of the table.
+struct Row(&'static str, String);
+
+fn count(what: &'static str, number: impl Display, unit: &str) -> Row {
+    Row(what, format!("{number} {unit}"))
+}
+
+fn span(what: &'static str, low: impl Display, high: impl Display, unit: &str) -> Row {
+    Row(what, format!("{low} to {high} {unit}"))
+}
+
+fn time(what: &'static str, ms: i64) -> Row {
+    let (number, unit) = match ms {
+        _ if ms % 3_600_000 == 0 => (ms / 3_600_000, "h"),
+        _ if ms % 60_000 == 0 => (ms / 60_000, "min"),
+        _ if ms % 1000 == 0 => (ms / 1000, "s"),
+        _ => (ms, "ms"),
+    };
+    count(what, number, unit)
+}
+
+fn real(what: &'static str, duration: std::time::Duration) -> Row {
+    time(what, i64::try_from(duration.as_millis()).unwrap())
+}
+
+fn sections() -> Vec<(&'static str, Vec<Row>)> {
+    // Taken apart, so that a limit that is added here does not compile until it is told of.
+    let HttpLimits {
+        header_bytes_max,
+        body_bytes_max,
+        json_depth_max,
+        request_time,
+        connections_max,
+        header_time,
+        // The program takes it from its configuration.
+        drain_time: _,
+        ready_queue_max,
+    } = HttpLimits::default();
+    vec![
+        (
+            "Duels (times are Arena time)",
+            vec![
+                count(
+                    "points of a new account, unless the operator sets another number",
+                    duel::OPENING_POINTS,
+                    "points",
+                ),
+                count(
+                    "smallest stake, and fewest available points for a new duel",
+                    duel::STAKE_POINTS_MIN,
+                    "points",
+                ),
+                Row(
+                    "stake above the smallest",
+                    format!("1/{} of the available points, rounded down", duel::STAKE_DIVISOR),
+                ),
+                count("burned by every duel", duel::BASE_BURN_POINTS, "point"),
+                time("life of a duel", duel::DUEL_MS),
+                time("wait of a pair between two duels", duel::COOLDOWN_MS),
+                count("active duels of one agent", duel::ACTIVE_DUELS_MAX, "duels"),
+                span("presence after `enter_arena`", 1, duel::PRESENCE_MINUTES_MAX, "min"),
+                Row("demand", "0 to the distributable pot".to_owned()),
+                count("finished duels from which on an agent is ranked", duel::RANKED_DUELS_MIN, "duels"),
+            ],
+        ),
+        (
+            "Texts (Unicode characters after normalisation and trimming)",
+            vec![
+                span("nickname", NICKNAME_CHARS.start(), NICKNAME_CHARS.end(), "characters"),
+                span("pitch", 1, duel::PITCH_CHARS_MAX, "characters"),
+                span("message of a duel or a transfer", 1, duel::MESSAGE_CHARS_MAX, "characters"),
+                span("bio", 1, duel::BIO_CHARS_MAX, "characters"),
+                span("search query", 1, duel::QUERY_CHARS_MAX, "characters"),
+                span("model label", duel::MODEL_KEY_CHARS.start(), duel::MODEL_KEY_CHARS.end(), "characters"),
+                span("social link", 1, duel::SOCIAL_URL_CHARS_MAX, "characters"),
+                span("cursor", 1, CURSOR_CHARS_MAX, "characters"),
+                count("tool description", DESCRIPTION_CHARS_MAX, "characters"),
+                Row("whole number in JSON", format!("at most {JSON_INTEGER_MAX}")),
+            ],
+        ),
+        (
+            "Answers",
+            vec![
+                count(
+                    "messages that one status delivers for one duel",
+                    duel::DELIVERED_MESSAGES_MAX,
+                    "messages",
+                ),
+                count(
+                    "finished duels whose messages one status delivers",
+                    duel::DELIVERED_FINISHED_MAX,
+                    "duels",
+                ),
+                count("recent results in a status", duel::RECENT_RESULTS_MAX, "results"),
+                count("recent transfers in a status", duel::RECENT_TRANSFERS_MAX, "transfers"),
+                count("page of a history", duel::HISTORY_PAGE, "rows"),
+                count("transcript in the public record of a duel", duel::TRANSCRIPT_MESSAGES_MAX, "messages"),
+                count("leaderboard", duel::LEADERBOARD_ROWS, "rows"),
+                count("feed", duel::FEED_EVENTS_MAX, "events"),
+                count("feed as compact JSON", duel::FEED_BYTES_MAX, "bytes"),
+            ],
+        ),
+        (
+            "Calls of one account (exact sliding windows of Arena time)",
+            vec![
+                count("all duels tools and doors together", BUDGET.per_minute, "in a minute"),
+                count("all duels tools and doors together", BUDGET.per_hour, "in an hour"),
+                count("searches", search_agents::WINDOWS.short.max, "in a minute"),
+                count("searches", search_agents::WINDOWS.long.max, "in an hour"),
+            ],
+        ),
+        (
+            "Keys (real time)",
+            vec![
+                count("active keys of one person", keys::ACTIVE_KEYS_MAX, "keys"),
+                span(
+                    "life of a key that has an end",
+                    keys::EXPIRES_IN_DAYS.start(),
+                    keys::EXPIRES_IN_DAYS.end(),
+                    "days",
+                ),
+                count("characters after `arena_sk_`", keys::TOKEN_CHARS, "characters"),
+            ],
+        ),
+        (
+            "HTTP (real time)",
+            vec![
+                count("request body", body_bytes_max, "bytes"),
+                count("request head", header_bytes_max, "bytes"),
+                count("nesting of JSON", json_depth_max, "levels"),
+                count("open connections", connections_max, "connections"),
+                real("answer to a request", request_time),
+                real("next request head on an open connection", header_time),
+                count("waiting commands above which `/readyz` says no", ready_queue_max, "commands"),
+                time("answer kept for an idempotency key", once::ANSWER_KEPT_MS),
+            ],
+        ),
+        (
+            "Background work (real time)",
+            vec![
+                time("time between two looks for due duels", i64::try_from(duels::worker::POLL_MS).unwrap()),
+                time("lease of a job", jobs::LEASE_MS),
+                time("one attempt of a job", i64::try_from(jobs::ATTEMPT_MS_MAX).unwrap()),
+                count("attempts of a job", jobs::ATTEMPTS_MAX, "attempts"),
+            ],
+        ),
+    ]
+}
+
+#[test]
+fn golden_limits_are_what_the_program_uses() {
+    let mut out = "# Limits\n\nEvery limit, written by `cargo xtask golden` from the constants that the program uses. \
+                   What is over one\ngets an error that says so and changes nothing; the codes are in [errors.md](errors.md).\n"
+        .to_owned();
+    for (title, rows) in sections() {
+        write!(out, "\n## {title}\n\n| what | limit |\n|---|---|\n").unwrap();
+        for Row(what, limit) in rows {
+            writeln!(out, "| {what} | {limit} |").unwrap();
+        }
+    }
+    compare_document("docs/limits.md", &out);
+}
+
+/// A version, not a limit.
+const NOT_A_LIMIT: &str = "TRANSCRIPT_POLICY";
+
+#[test]
+fn golden_limits_leave_out_no_number_of_the_game() {
+    let (rules, told) = (include_str!("../../../duels/src/rules/limits.rs"), include_str!("golden_docs.rs"));
+    let names = rules.lines().filter_map(|line| line.strip_prefix("pub const ")?.split(':').next());
+    let missing: Vec<&str> =
+        names.filter(|name| *name != NOT_A_LIMIT && !told.contains(&format!("duel::{name}"))).collect();
+    assert_eq!(missing, Vec::<&str>::new());
+}
+
+/// The codes of a response's description, which has one line a code: `CODE`, a colon, the meaning.
+fn codes_in(description: &str) -> Vec<(String, String)> {
+    let rows = description.lines().filter_map(|line| line.strip_prefix('`')?.split_once("`: "));
+    rows.map(|(code, meaning)| (code.to_owned(), meaning.to_owned())).collect()
+}
+
+#[test]
+fn golden_error_codes_are_what_the_server_publishes() {
+    let home = Home::new();
+    let server = home.serve(&[]);
+    let openapi: Value = get(&format!("http://{}/openapi.json", server.address)).json();
+    server.stop();
+    let mut out = "# Error codes\n\nWritten by `cargo xtask golden` from what `/openapi.json` publishes.\n\n\
+        A refusal over REST has the status below and the body `{\"server_time\", \"summary\", \"error\"}`. Over MCP a\n\
+        tool answers the same body as a result with `isError`; what concerns the caller's key is an HTTP status\n\
+        there too. `error` has `code` and `message`, and where it helps `retry_after_seconds`, `minimum_required`\n\
+        and `recovery`.\n"
+        .to_owned();
+    let mut found = 0;
+    for product in ["duels"] {
+        write!(out, "\n## {product}\n\n| code | status | meaning |\n|---|---|---|\n").unwrap();
+        for (name, response) in openapi["components"]["responses"].as_object().unwrap() {
+            let Some(status) = name.strip_prefix(product).and_then(|rest| rest.strip_prefix('_')) else {
+                continue;
+            };
+            for (code, meaning) in codes_in(response["description"].as_str().unwrap()) {
+                writeln!(out, "| `{code}` | {status} | {meaning} |").unwrap();
+                found += 1;
+            }
+        }
+    }
+    assert_eq!(found, duels::fault::CODES.len(), "a code is published without its status");
+    compare_document("docs/errors.md", &out);
+}
