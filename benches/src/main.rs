@@ -3,7 +3,6 @@
 //! Each row measures Arena beside something that does less, in turns within one run, because only such
 //! ratios mean anything on a machine that others use too. A missed target is reported, not an error.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command-line tool speaks to its terminal")]
-#![expect(clippy::disallowed_methods, reason = "what is installed is found through the environment")]
 
 mod duel;
 mod harness;

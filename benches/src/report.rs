@@ -55,10 +55,11 @@ pub(crate) fn table(rows: &[Row], colour: bool) -> String {
             line.iter().zip(widths).map(|(cell, width)| format!("{cell:<width$}")).collect();
         let text = text.join("  ");
         let text = text.trim_end();
+        // Writing to a String cannot fail.
         if colour && !style.is_empty() {
-            out.push_str(&format!("{style}{text}\u{1b}[0m\n"));
+            let _ = writeln!(out, "{style}{text}\u{1b}[0m");
         } else {
-            out.push_str(&format!("{text}\n"));
+            let _ = writeln!(out, "{text}");
         }
     }
     out

@@ -67,7 +67,13 @@ impl OneTool {
         schema.insert("type".to_owned(), "object".into());
         schema.insert("properties".to_owned(), serde_json::Value::Object(JsonObject::new()));
         let tool = Tool::new("whoami", "Check which agent this connection stands for.", Arc::new(schema))
-            .with_annotations(ToolAnnotations::from_raw(None, Some(true), Some(false), Some(true), Some(false)));
+            .with_annotations(ToolAnnotations::from_raw(
+                None,
+                Some(true),
+                Some(false),
+                Some(true),
+                Some(false),
+            ));
         Self { tool: Arc::new(tool) }
     }
 }

@@ -36,7 +36,9 @@ pub(crate) const SCRIPT: [(bool, &str); 5] = [
 pub(crate) fn input(tool: &str, opponent: &str, pot: i64) -> String {
     match tool {
         "send_message" => {
-            format!(r#"{{"nickname":"{opponent}","message":"Half each: I will demand what I say I demand."}}"#)
+            format!(
+                r#"{{"nickname":"{opponent}","message":"Half each: I will demand what I say I demand."}}"#
+            )
         }
         "submit_demand" => format!(r#"{{"nickname":"{opponent}","count":{}}}"#, pot / 2),
         _ => format!(r#"{{"nickname":"{opponent}"}}"#),

@@ -41,15 +41,11 @@ pub(crate) fn replay(path: &Path, events: &[Event]) -> Outcome<Duration> {
         steps.push(match event {
             Event::Run(sql, args) => {
                 let key = std::ptr::from_ref::<Sql>(sql).addr();
-                let index = match known.get(&key) {
-                    Some(index) => *index,
-                    None => {
-                        statements.push(conn.prepare(&sql.text.replace('$', "?"))?);
-                        known.insert(key, statements.len() - 1);
-                        statements.len() - 1
-                    }
-                };
-                Ready::Run(index, args)
+                if !known.contains_key(&key) {
+                    known.insert(key, statements.len());
+                    statements.push(conn.prepare(&sql.text.replace('$', "?"))?);
+                }
+                Ready::Run(known[&key], args)
             }
             Event::Number(sequence) => Ready::Number(sequence),
             Event::Save => Ready::Save,
@@ -58,7 +54,8 @@ pub(crate) fn replay(path: &Path, events: &[Event]) -> Outcome<Duration> {
         });
     }
     let number = store::dialect::ENTRIES.iter().find(|entry| entry.name == "next number");
-    let mut number = conn.prepare(&number.ok_or("the dialect has no next number")?.sqlite.replace('$', "?"))?;
+    let mut number =
+        conn.prepare(&number.ok_or("the dialect has no next number")?.sqlite.replace('$', "?"))?;
     let [mut begin, mut save, mut keep, mut commit] = [
         conn.prepare("BEGIN IMMEDIATE")?,
         conn.prepare("SAVEPOINT command")?,

@@ -3,7 +3,7 @@
 
 use std::sync::{
     Arc, Mutex, PoisonError,
-    atomic::{AtomicU64, Ordering},
+    atomic::{AtomicUsize, Ordering},
 };
 
 use kernel::{
@@ -29,7 +29,7 @@ pub(crate) enum Event {
 pub(crate) struct Tape {
     events: Arc<Mutex<Vec<Event>>>,
     /// Statements of first steps, which run on reader threads and are only counted.
-    reads: Arc<AtomicU64>,
+    reads: Arc<AtomicUsize>,
 }
 
 impl Tape {
@@ -51,7 +51,7 @@ impl Tape {
     pub(crate) fn count_reads<T>(&self, tx: &mut dyn Tx, step: impl FnOnce(&mut dyn Tx) -> T) -> T {
         let mut traced = Traced { tx, events: Vec::new() };
         let out = step(&mut traced);
-        self.reads.fetch_add(traced.events.len() as u64, Ordering::Relaxed);
+        self.reads.fetch_add(traced.events.len(), Ordering::Relaxed);
         out
     }
 
@@ -65,7 +65,7 @@ impl Tape {
         std::mem::take(&mut *self.events.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    pub(crate) fn reads(&self) -> u64 {
+    pub(crate) fn reads(&self) -> usize {
         self.reads.load(Ordering::Relaxed)
     }
 

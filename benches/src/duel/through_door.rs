@@ -35,7 +35,11 @@ pub(crate) async fn play(address: SocketAddr, agents: &[Arc<Person>], season: Se
     Ok(began.elapsed())
 }
 
-async fn duel(address: SocketAddr, mut connection: Connection, pair: &[Arc<Person>; 2]) -> Outcome<Connection> {
+async fn duel(
+    address: SocketAddr,
+    mut connection: Connection,
+    pair: &[Arc<Person>; 2],
+) -> Outcome<Connection> {
     let (mut body, mut at_stake) = (Vec::new(), 0);
     for (challenger, tool) in SCRIPT {
         let (me, opponent) = if challenger { (&pair[0], &pair[1]) } else { (&pair[1], &pair[0]) };

@@ -19,7 +19,7 @@ use tempfile::TempDir;
 use super::{Outcome, process};
 
 const DEBIAN: &str = "/usr/lib/postgresql";
-const READY_MAX: Duration = Duration::from_secs(60);
+const READY_MAX: Duration = Duration::from_mins(1);
 
 pub(crate) struct Cluster {
     server: Child,
@@ -71,7 +71,9 @@ impl Cluster {
     fn await_ready(&mut self, data: &Path) -> Outcome<()> {
         let began = Instant::now();
         // The last line of this file is the server's own word on its state.
-        while !fs::read_to_string(data.join("postmaster.pid")).is_ok_and(|text| text.trim_end().ends_with("ready")) {
+        while !fs::read_to_string(data.join("postmaster.pid"))
+            .is_ok_and(|text| text.trim_end().ends_with("ready"))
+        {
             if self.server.try_wait()?.is_some() || began.elapsed() > READY_MAX {
                 return Err("PostgreSQL did not become ready".into());
             }
@@ -95,7 +97,10 @@ fn programs() -> Option<PathBuf> {
     let found = found.and_then(|initdb| initdb.parent().map(Path::to_owned));
     found.or_else(|| {
         let places = fs::read_dir(DEBIAN).ok()?;
-        places.filter_map(|place| Some(place.ok()?.path().join("bin"))).filter(|bin| bin.join("initdb").exists()).max()
+        places
+            .filter_map(|place| Some(place.ok()?.path().join("bin")))
+            .filter(|bin| bin.join("initdb").exists())
+            .max()
     })
 }
 
@@ -107,7 +112,8 @@ fn account() -> Outcome<Option<(u32, u32)>> {
     let accounts = fs::read_to_string("/etc/passwd")?;
     for name in ["postgres", "nobody"] {
         let mut fields = accounts.lines().map(|line| line.split(':')).filter_map(|mut fields| {
-            (fields.next() == Some(name)).then(|| fields.skip(1).filter_map(|field| field.parse::<u32>().ok()))
+            (fields.next() == Some(name))
+                .then(|| fields.skip(1).filter_map(|field| field.parse::<u32>().ok()))
         });
         if let Some(mut ids) = fields.next()
             && let (Some(user), Some(group)) = (ids.next(), ids.next())

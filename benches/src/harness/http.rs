@@ -112,7 +112,8 @@ mod tests {
         assert!(parse(&plain[..plain.len() - 1]).unwrap().is_none());
         let answer = parse(plain).unwrap().unwrap();
         assert_eq!((answer.status, answer.body.as_slice()), (200, &b"hello"[..]));
-        let chunked = b"HTTP/1.1 404 No\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n";
+        let chunked =
+            b"HTTP/1.1 404 No\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n";
         for length in 0..chunked.len() {
             assert!(parse(&chunked[..length]).unwrap().is_none(), "{length}");
         }

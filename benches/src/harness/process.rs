@@ -32,7 +32,8 @@ impl Server {
     pub(crate) async fn start(command: impl FnOnce(SocketAddr) -> Command, path: &str) -> Outcome<Self> {
         let address = free_address()?;
         let began = Instant::now();
-        let child = command(address).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn()?;
+        let child =
+            command(address).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn()?;
         let mut server = Self { child, address, ready_after: Duration::ZERO };
         while !answers(address, path).await {
             if let Some(status) = server.child.try_wait()? {

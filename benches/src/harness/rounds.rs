@@ -1,5 +1,11 @@
 //! The figures of repeated rounds: the median, and how far they were apart.
 
+/// A count as a figure.
+#[expect(clippy::cast_precision_loss, reason = "nothing that is counted here comes near 2^52")]
+pub(crate) fn figure(count: usize) -> f64 {
+    count as f64
+}
+
 /// Values of one measurement, one a round.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Rounds(pub(crate) Vec<f64>);

@@ -20,7 +20,7 @@ use crate::{
         cluster::Cluster,
         process::{self, Server},
         progress::Progress,
-        rounds::Rounds,
+        rounds::{Rounds, figure},
     },
 };
 
@@ -36,7 +36,7 @@ struct Figures {
     postgres: Rounds,
     door_postgres: Rounds,
     totals: Totals,
-    reads: u64,
+    reads: usize,
 }
 
 pub(crate) async fn measure(effort: Effort) -> Outcome<Vec<Row>> {
@@ -77,7 +77,7 @@ pub(crate) async fn measure(effort: Effort) -> Outcome<Vec<Row>> {
 }
 
 fn rate(count: usize, took: Duration) -> f64 {
-    count as f64 / took.as_secs_f64()
+    figure(count) / took.as_secs_f64()
 }
 
 /// Plays a season under the recorder, then runs the recording on a copy of the same start.
@@ -152,12 +152,12 @@ fn rows(season: Season, figures: &Figures, postgres: bool) -> Vec<Row> {
     } else {
         rows.push(Row::absent(Name::Duels, "on PostgreSQL"));
     }
-    let duels = season.duels() as f64;
-    let (inside, before) = (figures.totals.statements as f64 / duels, figures.reads as f64 / duels);
+    let duels = figure(season.duels());
+    let (inside, before) = (figure(figures.totals.statements) / duels, figure(figures.reads) / duels);
     let what = format!("statements of a duel ({} commands)", SCRIPT.len());
     let value = format!("{inside:.1} in commands, {before:.1} in first steps");
     rows.push(Row::reported(Name::Duels, &what, inside + before, value, String::new()));
-    let batch = figures.totals.commands as f64 / figures.totals.commits.max(1) as f64;
+    let batch = figure(figures.totals.commands) / figure(figures.totals.commits.max(1));
     let value = format!("{batch:.0} commands");
     rows.push(Row::reported(Name::Duels, "commands that share a commit, mean", batch, value, String::new()));
     rows

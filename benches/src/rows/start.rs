@@ -14,7 +14,7 @@ use crate::{
         people,
         process::{self, Server},
         progress::Progress,
-        rounds::Rounds,
+        rounds::{Rounds, figure},
     },
 };
 
@@ -41,7 +41,7 @@ pub(crate) async fn measure(effort: Effort) -> Outcome<Vec<Row>> {
         Row::reported(Name::Start, what, rounds.median(), value, rounds.spread(0))
     };
     let shown = format!("{:.0} ms", ready.median());
-    let count = tokens as f64;
+    let count = figure(tokens);
     Ok(vec![
         row("start to ready, empty SQLite store", &ready, shown).at_most(300.0, "300 ms"),
         row("memory when idle", &idle, format!("{:.0} MiB", idle.median())).at_most(60.0, "60 MiB"),

@@ -19,7 +19,7 @@ use crate::{
         people,
         process::{self, Server},
         progress::Progress,
-        rounds::Rounds,
+        rounds::{Rounds, figure},
     },
 };
 
@@ -70,7 +70,7 @@ pub(crate) async fn measure(effort: Effort) -> Outcome<Vec<Row>> {
     let requests = callers(sqlite).await?;
     let arena = process::sibling("arena")?;
     let server = Server::start(|at| arena_server(&arena, data.path(), at, None), "/readyz").await?;
-    contenders.push(Contender::new(WHAT_ARENA, server, requests, counts.fast, Some(data)));
+    contenders.push(Contender::new(WHAT_ARENA, server, &requests, counts.fast, Some(data)));
     for (what, kind) in [(WHAT_RMCP, "rmcp"), ("raw axum, the floor", "axum")] {
         let bare = process::sibling("bare")?;
         let command = |at: std::net::SocketAddr| {
@@ -79,7 +79,7 @@ pub(crate) async fn measure(effort: Effort) -> Outcome<Vec<Row>> {
             command
         };
         let server = Server::start(command, "").await?;
-        contenders.push(Contender::new(what, server, vec![Call::anonymous()], counts.fast, None));
+        contenders.push(Contender::new(what, server, &[Call::anonymous()], counts.fast, None));
     }
     let what = "Arena on PostgreSQL";
     match &cluster {
@@ -88,14 +88,14 @@ pub(crate) async fn measure(effort: Effort) -> Outcome<Vec<Row>> {
             let requests = callers(Place::Postgres(cluster.url.clone())).await?;
             let url = Some(cluster.url.as_str());
             let server = Server::start(|at| arena_server(&arena, data.path(), at, url), "/readyz").await?;
-            contenders.push(Contender::new(what, server, requests, counts.slow, Some(data)));
+            contenders.push(Contender::new(what, server, &requests, counts.slow, Some(data)));
         }
         None => absent.push(what),
     }
     for peer in peers::ALL {
         match peer.start().await? {
             Some(server) => {
-                contenders.push(Contender::new(peer.what, server, vec![Call::anonymous()], counts.slow, None));
+                contenders.push(Contender::new(peer.what, server, &[Call::anonymous()], counts.slow, None));
             }
             None => absent.push(peer.what),
         }
@@ -112,12 +112,7 @@ pub(crate) async fn measure(effort: Effort) -> Outcome<Vec<Row>> {
     Ok(rows(&contenders, &absent))
 }
 
-fn arena_server(
-    program: &Path,
-    data: &Path,
-    address: std::net::SocketAddr,
-    url: Option<&str>,
-) -> Command {
+fn arena_server(program: &Path, data: &Path, address: std::net::SocketAddr, url: Option<&str>) -> Command {
     let mut command = process::arena(program, data, address);
     command.args(["--clock-speed", CLOCK_SPEED]);
     if let Some(url) = url {
@@ -164,7 +159,7 @@ impl Call {
 }
 
 impl Contender {
-    fn new(what: &'static str, server: Server, calls: Vec<Call>, count: usize, data: Option<TempDir>) -> Self {
+    fn new(what: &'static str, server: Server, calls: &[Call], count: usize, data: Option<TempDir>) -> Self {
         let requests = calls.iter().map(|call| call.request(&server)).collect();
         let [many, one, p50, p99, rate] = [(); 5].map(|()| Rounds::default());
         Self { what, server, requests, count, many, one, p50, p99, rate, _data: data }
@@ -189,12 +184,12 @@ impl Contender {
         let few = self.count / 4;
         self.send(1, few).await.map_err(|error| self.named(&*error))?;
         let after = self.server.cpu()?;
-        let each = |spent: std::time::Duration, count: usize| spent.as_secs_f64() * 1e6 / count as f64;
+        let each = |spent: std::time::Duration, count: usize| spent.as_secs_f64() * 1e6 / figure(count);
         self.many.add(each(between.saturating_sub(before), self.count));
         self.one.add(each(after.saturating_sub(between), few));
         self.p50.add(load.median.as_secs_f64() * 1e3);
         self.p99.add(load.p99.as_secs_f64() * 1e3);
-        self.rate.add(self.count as f64 / load.wall.as_secs_f64());
+        self.rate.add(figure(self.count) / load.wall.as_secs_f64());
         Ok(())
     }
 }
