@@ -25,7 +25,7 @@ use crate::{
 };
 
 const PAIRS: usize = 128;
-const ROUNDS_OF_DUELS: usize = 16;
+const ROUNDS_OF_DUELS: usize = 8;
 
 #[derive(Default)]
 struct Figures {
@@ -41,10 +41,11 @@ struct Figures {
 
 pub(crate) async fn measure(effort: Effort) -> Outcome<Vec<Row>> {
     let (rounds, season) = match effort {
-        Effort::Quick => (2, Season { pairs: 16, rounds: 2 }),
+        Effort::Quick => (2, Season { pairs: PAIRS, rounds: 1 }),
         Effort::Full => (7, Season { pairs: PAIRS, rounds: ROUNDS_OF_DUELS }),
     };
     let progress = Progress::new("duels");
+    progress.say("starting PostgreSQL, if there is one");
     let cluster = tokio::task::spawn_blocking(Cluster::start).await??;
     let mut figures = Figures::default();
     for round in 1..=rounds {

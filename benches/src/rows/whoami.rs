@@ -63,6 +63,7 @@ pub(crate) async fn measure(effort: Effort) -> Outcome<Vec<Row>> {
         Effort::Full => Counts { rounds: 7, fast: 40_000, slow: 3_000 },
     };
     let progress = Progress::new("whoami");
+    progress.say("starting the servers");
     let cluster = tokio::task::spawn_blocking(Cluster::start).await??;
     let (mut contenders, mut absent) = (Vec::new(), Vec::new());
     let data = tempfile::tempdir_in(process::directory()?)?;
@@ -100,6 +101,7 @@ pub(crate) async fn measure(effort: Effort) -> Outcome<Vec<Row>> {
             None => absent.push(peer.what),
         }
     }
+    progress.say("warming up");
     for contender in &mut contenders {
         contender.warm_up().await?;
     }
