@@ -100,6 +100,9 @@ impl Game {
         client.era = ERAS[self.calls % 2];
         self.calls += 1;
         let result = client.tool(tool, input);
+        // Only the revision without a handshake knows kinds of results.
+        let kind = (client.era == Era::Modern).then(|| json!("complete"));
+        assert_eq!(result.get("resultType"), kind.as_ref(), "{tool}");
         let body = &result["structuredContent"];
         let text = result["content"][0]["text"].as_str().unwrap();
         assert_eq!(&serde_json::from_str::<Value>(text).unwrap(), body, "{tool}: the text is the content");
