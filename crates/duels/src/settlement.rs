@@ -35,9 +35,11 @@ impl Party {
     pub(crate) fn of(tx: &mut dyn Tx, about: &[&str]) -> Result<Self, Fault> {
         let now = tx.now();
         let mut locked: BTreeSet<String> = about.iter().map(|agent| (*agent).to_owned()).collect();
-        for agent in about {
-            for duel in duels::active(tx, agent)?.into_iter().filter(|duel| duel.is_due(now)) {
-                locked.extend(duel.seats.map(|seat| seat.agent));
+        if any_due(tx, about, now)? {
+            for agent in about {
+                for duel in duels::active(tx, agent)?.into_iter().filter(|duel| duel.is_due(now)) {
+                    locked.extend(duel.seats.map(|seat| seat.agent));
+                }
             }
         }
         Ok(Self { about: about.iter().map(|agent| (*agent).to_owned()).collect(), locked })
@@ -47,6 +49,9 @@ impl Party {
     pub(crate) fn enter(&self, tx: &mut dyn Tx, ids: &dyn Ids) -> Result<(), Fault> {
         self.lock(tx)?;
         let now = tx.now();
+        if !any_due(tx, &self.about, now)? {
+            return Ok(());
+        }
         for agent in &self.about {
             for mut duel in duels::active(tx, agent)? {
                 if duel.is_due(now) && duel.seats.iter().all(|seat| self.locked.contains(&seat.agent)) {
@@ -62,6 +67,17 @@ impl Party {
         let names: Vec<String> = self.locked.iter().map(|agent| format!("agent:{agent}")).collect();
         tx.lock(&names)
     }
+}
+
+/// Whether one of the agents has a duel to settle.
+fn any_due(tx: &mut dyn Tx, agents: &[impl AsRef<str>], now: Moment) -> Result<bool, Fault> {
+    for two in agents.chunks(2) {
+        let (first, last) = (&two[0], &two[two.len() - 1]);
+        if duels::any_due(tx, first.as_ref(), last.as_ref(), now)? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// Ends an active duel whose agents are locked: pays, burns, counts, and enqueues what follows.

@@ -208,13 +208,16 @@ impl Command for Challenge {
 }
 
 impl Challenge {
-    fn candidate(tx: &mut dyn Tx, agent: &str, nickname: &str) -> Result<Candidate, Fault> {
-        Ok(Candidate {
+    /// A side as the rules see it, and the model it would play with.
+    fn candidate(tx: &mut dyn Tx, agent: &str, nickname: &str) -> Result<(Candidate, Option<String>), Fault> {
+        let presence = presences::get(tx, agent)?;
+        let candidate = Candidate {
             nickname: nickname.to_owned(),
-            presence: presences::get(tx, agent)?.map(|presence| presence.lease()),
+            presence: presence.as_ref().map(presences::Presence::lease),
             available: ledger::balance(tx, LEDGER, agent)?.available,
             active_duels: duels::count_active(tx, agent)?,
-        })
+        };
+        Ok((candidate, presence.and_then(|presence| presence.model_key)))
     }
 
     fn create(
@@ -223,8 +226,8 @@ impl Challenge {
         ids: &kernel::id::DerivedIds,
     ) -> Result<Result<Duel, DuelFault>, Fault> {
         let now = tx.now();
-        let caller = Self::candidate(tx, &self.me, &self.my_nickname)?;
-        let target = Self::candidate(tx, &self.target, &self.target_nickname)?;
+        let (caller, my_model) = Self::candidate(tx, &self.me, &self.my_nickname)?;
+        let (target, target_model) = Self::candidate(tx, &self.target, &self.target_nickname)?;
         let last = duels::last_of_pair(tx, &self.me, &self.target)?;
         let last_finished_at = last.and_then(|duel| duel.finish).map(|finish| finish.at);
         let stakes = match admit(&caller, &target, last_finished_at, now) {
@@ -232,10 +235,6 @@ impl Challenge {
             Err(fault) => return Ok(Err(fault)),
         };
         let agents = [self.me.as_str(), self.target.as_str()];
-        let mut models = [None, None];
-        for (model, agent) in models.iter_mut().zip(agents) {
-            *model = presences::get(tx, agent)?.and_then(|presence| presence.model_key);
-        }
         duels::add(
             tx,
             &duels::NewDuel {
@@ -244,7 +243,7 @@ impl Challenge {
                 deadline_at: now.plus_ms(DUEL_MS),
                 agents,
                 stakes,
-                models: [models[0].as_deref(), models[1].as_deref()],
+                models: [my_model.as_deref(), target_model.as_deref()],
             },
         )?;
         let posts: Vec<Post> = agents

@@ -38,6 +38,7 @@ kernel::statements! {
     UNREAD_B = select!("WHERE d.b = $1 AND d.state = 'FINISHED' AND d.b_ack < d.a_sent ORDER BY d.settle_seq LIMIT $2");
     LATEST = select!("WHERE d.settle_seq IS NOT NULL ORDER BY d.settle_seq DESC LIMIT $1");
     DUE = "SELECT slug FROM duel WHERE state <> 'FINISHED' AND deadline_ms <= $1 ORDER BY deadline_ms LIMIT $2";
+    ANY_DUE = "SELECT slug FROM duel WHERE a = $1 AND state <> 'FINISHED' AND deadline_ms <= $3 UNION ALL SELECT slug FROM duel WHERE b = $1 AND state <> 'FINISHED' AND deadline_ms <= $3 UNION ALL SELECT slug FROM duel WHERE a = $2 AND state <> 'FINISHED' AND deadline_ms <= $3 UNION ALL SELECT slug FROM duel WHERE b = $2 AND state <> 'FINISHED' AND deadline_ms <= $3 LIMIT 1";
     COUNT_OVERDUE = "SELECT COUNT(*) FROM duel WHERE state <> 'FINISHED' AND deadline_ms <= $1";
     COUNT_ACTIVE = "SELECT (SELECT COUNT(*) FROM duel WHERE a = $1 AND state <> 'FINISHED') + (SELECT COUNT(*) FROM duel WHERE b = $1 AND state <> 'FINISHED')";
     ADD_MESSAGE_A = "UPDATE duel SET messages = $2, a_sent = $2 WHERE slug = $1";
@@ -144,6 +145,12 @@ pub(crate) fn last_of_pair(tx: &mut dyn Tx, one_agent: &str, two: &str) -> Resul
 
 pub(crate) fn by_slug(tx: &mut dyn Tx, slug: &str) -> Result<Option<Duel>, Fault> {
     one(tx, &BY_SLUG, &[slug.into()])
+}
+
+/// Whether an agent has an active duel whose deadline has come. Every command asks this of its agents
+/// and mostly hears no, so two are asked at once and no duel is loaded for the answer.
+pub(crate) fn any_due(tx: &mut dyn Tx, one_agent: &str, two: &str, now: Moment) -> Result<bool, Fault> {
+    Ok(tx.row(&ANY_DUE, &[one_agent.into(), two.into(), now.into()])?.is_some())
 }
 
 /// The active duels of an agent in the order they started.
