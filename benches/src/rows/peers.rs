@@ -19,8 +19,8 @@ enum Language {
 pub(crate) struct Peer {
     pub(crate) what: &'static str,
     language: Language,
-    /// What must import for it to count as installed.
-    package: &'static str,
+    /// What must be there for it to count as installed.
+    packages: [&'static str; 2],
     file: &'static str,
     source: &'static str,
 }
@@ -29,21 +29,21 @@ pub(crate) const ALL: [Peer; 3] = [
     Peer {
         what: "Python mcp server",
         language: Language::Python,
-        package: "mcp.server, uvicorn",
+        packages: ["mcp.server", "uvicorn"],
         file: "python_mcp.py",
         source: include_str!("../../peers/python_mcp.py"),
     },
     Peer {
         what: "FastMCP server",
         language: Language::Python,
-        package: "fastmcp, uvicorn",
+        packages: ["fastmcp", "uvicorn"],
         file: "fast_mcp.py",
         source: include_str!("../../peers/fast_mcp.py"),
     },
     Peer {
         what: "TypeScript server",
         language: Language::Node,
-        package: "@modelcontextprotocol/server",
+        packages: ["@modelcontextprotocol/server", "@modelcontextprotocol/node"],
         file: "typescript.mjs",
         source: include_str!("../../peers/typescript.mjs"),
     },
@@ -62,9 +62,10 @@ impl Peer {
             // A module's imports are looked for beside it.
             symlink(modules, home.path().join("node_modules"))?;
         }
+        let [first, second] = self.packages;
         let check = match self.language {
-            Language::Python => ["-c".to_owned(), format!("import {}", self.package)],
-            Language::Node => ["-e".to_owned(), format!("import('{}')", self.package)],
+            Language::Python => ["-c".to_owned(), format!("import {first}, {second}")],
+            Language::Node => ["-e".to_owned(), format!("import('{first}').then(() => import('{second}'))")],
         };
         let installed = Command::new(&program)
             .current_dir(home.path())
