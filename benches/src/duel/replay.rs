@@ -41,11 +41,11 @@ pub(crate) fn replay(path: &Path, events: &[Event]) -> Outcome<Duration> {
         steps.push(match event {
             Event::Run(sql, args) => {
                 let key = std::ptr::from_ref::<Sql>(sql).addr();
-                if !known.contains_key(&key) {
-                    known.insert(key, statements.len());
+                let index = *known.entry(key).or_insert(statements.len());
+                if index == statements.len() {
                     statements.push(conn.prepare(&sql.text.replace('$', "?"))?);
                 }
-                Ready::Run(known[&key], args)
+                Ready::Run(index, args)
             }
             Event::Number(sequence) => Ready::Number(sequence),
             Event::Save => Ready::Save,
