@@ -42,7 +42,7 @@ struct Figures {
 pub(crate) async fn measure(effort: Effort) -> Outcome<Vec<Row>> {
     let (rounds, season) = match effort {
         Effort::Quick => (2, Season { pairs: PAIRS, rounds: 1 }),
-        Effort::Full => (7, Season { pairs: PAIRS, rounds: ROUNDS_OF_DUELS }),
+        Effort::Full => (5, Season { pairs: PAIRS, rounds: ROUNDS_OF_DUELS }),
     };
     let progress = Progress::new("duels");
     progress.say("starting PostgreSQL, if there is one");

@@ -60,7 +60,7 @@ const WHAT_RMCP: &str = "bare rmcp server";
 pub(crate) async fn measure(effort: Effort) -> Outcome<Vec<Row>> {
     let counts = match effort {
         Effort::Quick => Counts { rounds: 2, fast: 2_000, slow: 100 },
-        Effort::Full => Counts { rounds: 7, fast: 40_000, slow: 3_000 },
+        Effort::Full => Counts { rounds: 5, fast: 40_000, slow: 2_000 },
     };
     let progress = Progress::new("whoami");
     progress.say("starting the servers");
