@@ -64,6 +64,7 @@ impl ExitCode {
             Kind::Unauthenticated => Self::Auth,
             Kind::Invalid
             | Kind::Forbidden
+            | Kind::Foreign
             | Kind::NotFound
             | Kind::MethodNotAllowed
             | Kind::Conflict

@@ -34,7 +34,7 @@ struct Target {
 
 /// Serves until the client closes its end.
 pub(crate) async fn run(loaded: &Loaded) -> Result<ExitCode, Failure> {
-    logs::start(loaded.config.log.filter.as_deref(), "warn")?;
+    let _logs = logs::start(loaded.config.log.filter.as_deref(), "warn")?;
     let base = match &loaded.config.server {
         Some(url) => model::web_url("server", url)?,
         None => Url::parse(&format!("http://{LISTEN_DEFAULT}"))

@@ -119,12 +119,12 @@ fn command(cli: Cli, environment: &Environment) -> Result<ExitCode, Failure> {
         Command::Duels(DuelsCommand::Verify { url }) => block_on(verify::run(&url, as_json)),
         Command::Admin(command) => {
             let loaded = load()?;
-            serve::logs::start(loaded.config.log.filter.as_deref(), "error")?;
+            let _logs = serve::logs::start(loaded.config.log.filter.as_deref(), "error")?;
             block_on(admin::command::run(&loaded, command, as_json))
         }
         Command::Doctor(_) => {
             let loaded = load()?;
-            serve::logs::start(loaded.config.log.filter.as_deref(), "off")?;
+            let _logs = serve::logs::start(loaded.config.log.filter.as_deref(), "off")?;
             block_on(report::run(&loaded, as_json))
         }
         Command::Config(ConfigCommand::Show(_)) => {

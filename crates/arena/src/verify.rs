@@ -71,7 +71,7 @@ pub(crate) async fn run(url: &str, as_json: bool) -> Result<ExitCode, Failure> {
     };
     let answer = Http::new()?.get(&parsed).await?;
     if answer.status != 200 {
-        return Err(answer.failure().hint("check the address; only a settled duel has a public record"));
+        return Err(answer.failure().hint("check the address of the duel"));
     }
     let record: Record = answer.body.and_then(|body| serde_json::from_value(body).ok()).ok_or_else(|| {
         Failure::new(ExitCode::Refused, "the answer is not the public record of a duel")

@@ -48,6 +48,11 @@ impl ArenaClock {
         (milli != SPEED_REAL_MILLI).then(|| speed_text(milli))
     }
 
+    /// How many whole real seconds are enough for so many Arena seconds; as many while time stands still.
+    pub(crate) fn real_seconds(&self, arena_seconds: i64) -> i64 {
+        real_seconds(arena_seconds, self.anchor().speed_milli)
+    }
+
     fn anchor(&self) -> Anchor {
         self.refresh();
         *self.anchor.read().unwrap_or_else(PoisonError::into_inner)
@@ -71,6 +76,14 @@ impl ArenaClock {
 }
 
 /// Thousandths as a decimal without trailing zeros.
+fn real_seconds(arena_seconds: i64, speed_milli: i64) -> i64 {
+    let (seconds, speed) = (i128::from(arena_seconds.max(0)) * 1000, i128::from(speed_milli));
+    if speed <= 0 {
+        return arena_seconds.max(0);
+    }
+    i64::try_from((seconds + speed - 1) / speed).unwrap_or(i64::MAX)
+}
+
 fn speed_text(milli: i64) -> String {
     let text = format!("{}.{:03}", milli / 1000, milli.rem_euclid(1000));
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
@@ -79,6 +92,15 @@ fn speed_text(milli: i64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn waits_shrink_with_a_fast_clock_and_are_never_too_short() {
+        for (arena, milli, real) in
+            [(29, 1000, 29), (29, 60_000, 1), (61, 60_000, 2), (10, 500, 20), (5, 0, 5), (0, 1000, 0)]
+        {
+            assert_eq!(real_seconds(arena, milli), real, "{arena} at {milli}");
+        }
+    }
 
     #[test]
     fn speeds_print_plainly() {

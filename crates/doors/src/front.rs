@@ -67,13 +67,20 @@ async fn answered(house: &Arc<House>, request: Request, next: Next) -> Response<
     if !path.is_open && !house.callers.host_is_ours(request.uri(), request.headers()) {
         return path.refuse(
             house,
-            Fault::of(Kind::Forbidden, "this server does not answer under that Host; use its public address"),
+            Fault::of(Kind::Foreign, "this server does not answer under that Host; use its public address"),
         );
     }
     let running = AssertUnwindSafe(next.run(request)).catch_unwind();
     match tokio::time::timeout(house.limits.request_time, running).await {
         Ok(Ok(response)) => response,
-        Ok(Err(_panic)) => path.refuse(house, Fault::internal("a handler panicked")),
+        Ok(Err(_panic)) => path.refuse(
+            house,
+            Fault::of(
+                Kind::Internal,
+                "something went wrong on our side and the outcome is unknown; look at the state before repeating",
+            )
+            .with_context("a handler panicked"),
+        ),
         Err(_elapsed) => path.refuse(
             house,
             Fault::of(

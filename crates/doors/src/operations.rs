@@ -48,7 +48,17 @@ pub(crate) async fn serve(State(resource): State<Resource>, request: Request) ->
     let told = Told { operation: Some(house.entry(*product, *entry).spec.id), ..told };
     match called(house, *product, *entry, request).await {
         Ok(response) => response,
-        Err(refused) => answer::refused(mounted, &refused, told),
+        Err(refused) => {
+            let mut response = answer::refused(mounted, &refused, told);
+            // Budgets and cooldowns count Arena seconds, and so says the body; HTTP waits in real ones.
+            if refused.fault.kind != Kind::Unavailable
+                && let Some(seconds) = refused.fault.retry_after_seconds
+            {
+                let real = HeaderValue::from(house.real_seconds(seconds));
+                response.headers_mut().insert(header::RETRY_AFTER, real);
+            }
+            response
+        }
     }
 }
 
@@ -60,7 +70,7 @@ async fn called(
 ) -> Result<Response<Body>, Refused> {
     let refuse = |fault: Fault| Refused::new(fault, house.now());
     if !house.callers.origin_is_ours(request.headers()) {
-        return Err(refuse(Fault::of(Kind::Forbidden, FOREIGN_ORIGIN)));
+        return Err(refuse(Fault::of(Kind::Foreign, FOREIGN_ORIGIN)));
     }
     let (parts, content) = request.into_parts();
     let credential = Credential::of(&parts.uri, &parts.headers);

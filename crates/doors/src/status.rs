@@ -7,7 +7,7 @@ pub(crate) const fn of(kind: Kind) -> StatusCode {
     match kind {
         Kind::Invalid => StatusCode::BAD_REQUEST,
         Kind::Unauthenticated => StatusCode::UNAUTHORIZED,
-        Kind::Forbidden => StatusCode::FORBIDDEN,
+        Kind::Forbidden | Kind::Foreign => StatusCode::FORBIDDEN,
         Kind::NotFound => StatusCode::NOT_FOUND,
         Kind::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
         Kind::Conflict => StatusCode::CONFLICT,
@@ -25,6 +25,7 @@ pub(crate) const fn code(kind: Kind) -> &'static str {
         Kind::Invalid => "INVALID_REQUEST",
         Kind::Unauthenticated => "UNAUTHENTICATED",
         Kind::Forbidden => "FORBIDDEN",
+        Kind::Foreign => "ORIGIN_NOT_ALLOWED",
         Kind::NotFound => "NOT_FOUND",
         Kind::MethodNotAllowed => "METHOD_NOT_ALLOWED",
         Kind::Conflict => "CONFLICT",

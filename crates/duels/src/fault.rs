@@ -76,7 +76,9 @@ impl From<DuelFault> for Fault {
             D::AgentNotFound { nickname } => Self::new(
                 "AGENT_NOT_FOUND",
                 Kind::NotFound,
-                format!("no agent is called {nickname}; check the spelling or find one with search_agents"),
+                format!(
+                    "no agent is called {nickname}; check the spelling, or read get_leaderboard and get_arena_feed for others"
+                ),
             ),
             D::AgentNotAvailable { nickname } => Self::new(
                 "AGENT_NOT_AVAILABLE",
@@ -242,9 +244,13 @@ pub const CODES: &[Code] = &[
     Code {
         code: "UNAVAILABLE",
         kind: Kind::Unavailable,
-        meaning: "The server cannot do it now and changed nothing; try again.",
+        meaning: "The server cannot do it now. Nothing was changed, unless the message says that the outcome is unknown: then look at the state before repeating.",
     },
-    Code { code: "INTERNAL", kind: Kind::Internal, meaning: "A mistake on our side; nothing was changed." },
+    Code {
+        code: "INTERNAL",
+        kind: Kind::Internal,
+        meaning: "A mistake on our side; the message says whether anything was changed.",
+    },
     // Answers of the doors, never a tool's result.
     Code {
         code: "UNAUTHORIZED",
@@ -255,6 +261,11 @@ pub const CODES: &[Code] = &[
         code: "INSUFFICIENT_SCOPE",
         kind: Kind::Forbidden,
         meaning: "The credential lacks the scope that the challenge header names.",
+    },
+    Code {
+        code: "ORIGIN_NOT_ALLOWED",
+        kind: Kind::Foreign,
+        meaning: "The request comes from a foreign origin or names a foreign host.",
     },
     Code { code: "ROUTE_NOT_FOUND", kind: Kind::NotFound, meaning: "Nothing has this address." },
     Code {
@@ -275,6 +286,7 @@ pub fn code_of_kind(kind: Kind) -> &'static str {
         Kind::Invalid | Kind::Conflict => "VALIDATION_FAILED",
         Kind::Unauthenticated => "UNAUTHORIZED",
         Kind::Forbidden => "INSUFFICIENT_SCOPE",
+        Kind::Foreign => "ORIGIN_NOT_ALLOWED",
         Kind::NotFound => "ROUTE_NOT_FOUND",
         Kind::MethodNotAllowed => "METHOD_NOT_ALLOWED",
         Kind::UnsupportedMedia => "UNSUPPORTED_MEDIA_TYPE",

@@ -21,6 +21,7 @@ use crate::{
     },
     rules::{
         demand::{Duel, Side},
+        limits::OPEN_DUELS_MAX,
         rating::{Tenths, rating, roi},
         settle::{DemandSource, Settlement, SideResult},
     },
@@ -53,7 +54,6 @@ struct Line {
 
 #[derive(Debug, Serialize)]
 struct DuelRecord {
-    server_time: Moment,
     slug: String,
     duel_url: String,
     settled: bool,
@@ -66,8 +66,8 @@ struct DuelRecord {
     distributable_pot: i64,
     burn: Option<i64>,
     participants: [Party; 2],
-    /// How many messages the duel has; the transcript shows the first of them.
-    messages: i64,
+    /// How many messages the duel has; the transcript shows the first of them. `null` until settlement.
+    messages: Option<i64>,
     /// Empty before settlement.
     transcript: Vec<Line>,
 }
@@ -105,7 +105,6 @@ fn record(service: &Duels, tx: &mut dyn Tx, duel: &Duel) -> Result<DuelRecord, F
             .collect(),
     };
     Ok(DuelRecord {
-        server_time: tx.now(),
         slug: duel.slug.clone(),
         duel_url: service.duel_url(&duel.slug),
         settled: finish.is_some(),
@@ -118,7 +117,7 @@ fn record(service: &Duels, tx: &mut dyn Tx, duel: &Duel) -> Result<DuelRecord, F
         distributable_pot: duel.distributable_pot(),
         burn: finish.map(|finish| finish.burn),
         participants: [party(service, duel, Side::A), party(service, duel, Side::B)],
-        messages: duel.last_seq,
+        messages: finish.map(|_| duel.last_seq),
         transcript,
     })
 }
@@ -140,13 +139,11 @@ struct FeedItem {
 
 #[derive(Debug, Serialize)]
 struct Feed {
-    server_time: Moment,
     duels: Vec<FeedItem>,
 }
 
 #[derive(Debug, Serialize)]
 struct AgentRecord {
-    server_time: Moment,
     nickname: String,
     presentation: Presentation,
     auto_bio: String,
@@ -162,7 +159,6 @@ struct AgentRecord {
 
 #[derive(Debug, Serialize)]
 struct Board {
-    server_time: Moment,
     leaderboard_url: String,
     top: Vec<Ranked>,
 }
@@ -200,7 +196,21 @@ fn read_feed(service: &Duels, tx: &mut dyn Tx) -> Result<Json, Fault> {
         let sealed_demands = [sealed(Side::A), sealed(Side::B)];
         items.push(FeedItem { event: Event::of(service, &duel)?, sealed_demands });
     }
-    json(&Feed { server_time: tx.now(), duels: items })
+    json(&Feed { duels: items })
+}
+
+#[derive(Debug, Serialize)]
+struct OpenDuels {
+    duels: Vec<DuelRecord>,
+}
+
+/// The commitments have to be seen before the settlement to prove anything after it.
+fn read_open(service: &Duels, tx: &mut dyn Tx) -> Result<Json, Fault> {
+    let mut records = Vec::new();
+    for duel in duels::open(tx, OPEN_DUELS_MAX)? {
+        records.push(record(service, tx, &duel)?);
+    }
+    json(&OpenDuels { duels: records })
 }
 
 fn read_agent(service: &Duels, tx: &mut dyn Tx, id: &str) -> Result<Json, Fault> {
@@ -211,7 +221,6 @@ fn read_agent(service: &Duels, tx: &mut dyn Tx, id: &str) -> Result<Json, Fault>
         .map(|duel| Event::of(service, duel))
         .collect::<Result<_, _>>()?;
     json(&AgentRecord {
-        server_time: tx.now(),
         presentation: Presentation::of(service, &agent),
         balance: store::ledger::balance(tx, LEDGER, id)?.total(),
         rating_percent: rating(agent.wins, agent.draws, agent.duels),
@@ -241,6 +250,13 @@ pub(crate) fn catalog(service: &Arc<Duels>) -> Vec<Public> {
             read: with(|service, tx, _| read_feed(service, tx)),
         },
         Public {
+            id: "activeDuels",
+            path: "/duels/v1/active",
+            purpose: "The newest active duels with the commitments of demands already submitted.",
+            max_age_seconds: 1,
+            read: with(|service, tx, _| read_open(service, tx)),
+        },
+        Public {
             id: "duel",
             path: "/duels/{slug}",
             purpose: "One duel: stakes, deadline and commitments at once; transcript, demands and salts after settlement.",
@@ -261,7 +277,7 @@ pub(crate) fn catalog(service: &Arc<Duels>) -> Vec<Public> {
             max_age_seconds: 5,
             read: with(|service, tx, _| {
                 let top = ranked(service, tx, None)?;
-                json(&Board { server_time: tx.now(), leaderboard_url: service.leaderboard_url(), top })
+                json(&Board { leaderboard_url: service.leaderboard_url(), top })
             }),
         },
     ]

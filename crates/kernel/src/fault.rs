@@ -15,8 +15,10 @@ pub enum Kind {
     Invalid,
     /// No credential, or one that does not hold.
     Unauthenticated,
-    /// The credential lacks a scope or an origin is not allowed.
+    /// The credential lacks a scope.
     Forbidden,
+    /// The request comes from an origin, or names a host, that is not ours.
+    Foreign,
     /// The thing named does not exist.
     NotFound,
     /// The route exists, the method does not.
@@ -37,10 +39,11 @@ pub enum Kind {
 
 impl Kind {
     /// Every kind, for documentation and exhaustive tests.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::Invalid,
         Self::Unauthenticated,
         Self::Forbidden,
+        Self::Foreign,
         Self::NotFound,
         Self::MethodNotAllowed,
         Self::Conflict,

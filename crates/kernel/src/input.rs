@@ -23,10 +23,30 @@ pub fn parse_input<T: de::DeserializeOwned>(body: &[u8]) -> Result<T, Fault> {
         let text = error.inner().to_string();
         // serde_json appends the position; in a tool call it would point into our own envelope.
         let text = text.rsplit_once(" at line ").map_or(text.as_str(), |(head, _)| head);
-        Fault::invalid(if path == "." || path == "?" { text.to_owned() } else { format!("{path}: {text}") })
+        let message =
+            if path == "." || path == "?" { text.to_owned() } else { format!("{}: {text}", cut(&path)) };
+        Fault::invalid(cut(&message))
     })?;
     reader.end().map_err(|_| Fault::invalid("the input has text after its end; send one JSON object"))?;
     Ok(value)
+}
+
+/// The longest part of a caller's own text that a refusal repeats, in characters.
+const ECHO_CHARS_MAX: usize = 200;
+
+/// The text without what could confuse its reader, or both of its ends when it is long: what was
+/// expected stands at the end of a refusal.
+fn cut(text: &str) -> String {
+    let plain = |c: char| {
+        let hostile = c.is_control() || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+        if hostile { char::REPLACEMENT_CHARACTER } else { c }
+    };
+    let chars: Vec<char> = text.chars().map(plain).collect();
+    if chars.len() <= 2 * ECHO_CHARS_MAX {
+        return chars.into_iter().collect();
+    }
+    let (head, tail) = (&chars[..ECHO_CHARS_MAX], &chars[chars.len() - ECHO_CHARS_MAX..]);
+    head.iter().chain(&['…']).chain(tail).collect()
 }
 
 /// A field that may be left out but not be `null`: use with `#[serde(default, deserialize_with)]`.
@@ -249,6 +269,20 @@ mod tests {
             assert_eq!(fault.message, message, "{body}");
         }
         assert!(parse_input::<Sample>(b"{\"nickname\":\"\xff\"}").is_err(), "broken UTF-8");
+    }
+
+    #[test]
+    fn refusals_repeat_only_the_ends_of_a_long_text() {
+        for body in [
+            format!(r#"{{"nickname":"a","{}":1}}"#, "x".repeat(60_000)),
+            format!(r#"{{"nickname":"a","ttl":"{}"}}"#, "\\\"".repeat(20_000)),
+        ] {
+            let message = parse_input::<Sample>(body.as_bytes()).unwrap_err().message;
+            assert!(message.chars().count() <= 2 * ECHO_CHARS_MAX + 1, "{}", message.len());
+            assert!(message.contains("expected"), "{message}");
+        }
+        let message = parse_input::<Sample>(br#"{"nickname":"a","x\u202e\u0000":1}"#).unwrap_err().message;
+        assert!(message.starts_with("x\u{fffd}\u{fffd}: unknown field `x\u{fffd}\u{fffd}`"), "{message}");
     }
 
     #[test]

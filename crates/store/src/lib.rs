@@ -27,6 +27,9 @@ pub use open_error::OpenError;
 pub use options::{Engine, Options, Place, Point, Probe, Schema};
 pub use store::Store;
 
+/// The database file of SQLite inside the data directory.
+pub const FILE_NAME: &str = "arena.db";
+
 /// The store's own tables.
 pub const STEPS: &[&str] = &[
     include_str!("../migrations/0001_store.sql"),

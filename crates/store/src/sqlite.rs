@@ -49,7 +49,7 @@ impl Sqlite {
         let (path, lock) = match &options.place {
             Place::Directory(directory) => {
                 let lock = directory::hold(directory)?;
-                (Some(directory.join("arena.db")), Some(lock))
+                (Some(directory.join(crate::FILE_NAME)), Some(lock))
             }
             Place::Memory | Place::Postgres(_) => (None, None),
         };

@@ -123,6 +123,7 @@ impl From<Fault> for Refusal {
             Kind::Invalid
             | Kind::Unauthenticated
             | Kind::Forbidden
+            | Kind::Foreign
             | Kind::NotFound
             | Kind::MethodNotAllowed
             | Kind::Conflict

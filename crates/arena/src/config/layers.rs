@@ -158,16 +158,17 @@ pub(crate) fn load(
     Ok(Loaded { config, data_dir, values })
 }
 
+/// The data directory, in the working one, of a user who has no home.
+const FALLBACK_DATA_DIR: &str = "arena-data";
+
 fn data_dir(environment: &Environment, places: &Places) -> Result<(PathBuf, Origin), Failure> {
     let (path, origin) = if let Some(path) = &places.data_dir {
         (path.clone(), Origin::Flag("--data-dir"))
     } else if let Some(path) = environment.get(DATA_DIR_VARIABLE) {
         (PathBuf::from(path), Origin::Env(DATA_DIR_VARIABLE.to_owned()))
     } else {
-        let path = environment.default_data_dir().ok_or_else(|| {
-            Failure::usage("there is no data directory: neither XDG_DATA_HOME nor HOME is an absolute path")
-                .hint("pass --data-dir DIR or set ARENA_DATA_DIR")
-        })?;
+        // A client may start us with a bare environment; commands that keep no data must still run.
+        let path = environment.default_data_dir().unwrap_or_else(|| PathBuf::from(FALLBACK_DATA_DIR));
         (path, Origin::Default)
     };
     if path.as_os_str().is_empty() {

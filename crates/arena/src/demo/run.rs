@@ -58,7 +58,7 @@ pub(crate) async fn run(
     terminal: Terminal,
     as_json: bool,
 ) -> Result<ExitCode, Failure> {
-    logs::start(loaded.config.log.filter.as_deref(), "warn")?;
+    let _logs = logs::start(loaded.config.log.filter.as_deref(), "warn")?;
     let wish = signals::shutdown()?;
     if !SPEED_MILLI.contains(&args.clock_speed.milli()) {
         return Err(Failure::usage(format!(

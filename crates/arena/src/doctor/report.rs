@@ -24,8 +24,8 @@ struct Report<'a> {
 pub(crate) async fn run(loaded: &Loaded, as_json: bool) -> Result<ExitCode, Failure> {
     let mut checks =
         vec![host_checks::config(loaded), host_checks::data_dir(loaded), host_checks::free_space(loaded)];
-    // A directory that was never used has no store, and a doctor does not make one.
-    let server = if loaded.config.database.url.is_some() || loaded.data_dir.exists() {
+    // A directory that was never used has no database, and a doctor does not make one.
+    let server = if loaded.config.database.url.is_some() || loaded.data_dir.join(store::FILE_NAME).exists() {
         match command::store_checks(loaded).await {
             Ok(Examined { checks: found, server }) => {
                 checks.extend(found);

@@ -23,8 +23,14 @@ pub(crate) fn line(text: &str) -> bool {
 pub(crate) fn json(value: &impl Serialize) -> Result<(), Failure> {
     let text =
         serde_json::to_string(value).map_err(|error| Failure::failed(format!("cannot print: {error}")))?;
-    line(&text);
-    Ok(())
+    let mut out = std::io::stdout().lock();
+    match writeln!(out, "{text}").and_then(|()| out.flush()) {
+        Ok(()) => Ok(()),
+        // The reader has gone on purpose; a full disk is another matter.
+        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
+        Err(error) => Err(Failure::failed(format!("standard output cannot be written: {error}"))
+            .hint("nothing was undone: if a key was made, revoke it and make another with admin key create")),
+    }
 }
 
 /// Writes a line for people to standard error.

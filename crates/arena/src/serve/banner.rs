@@ -26,7 +26,13 @@ pub(crate) fn links(base: &str) -> Vec<Link> {
 }
 
 /// The banner of `arena serve`.
-pub(crate) fn text(base: &str, metrics: Option<&str>, data: &str, speed: Speed) -> String {
+pub(crate) fn text(
+    base: &str,
+    metrics: Option<&str>,
+    data: &str,
+    speed: Speed,
+    shared_database: bool,
+) -> String {
     let mut lines = vec![concat!("Arena ", env!("CARGO_PKG_VERSION")).to_owned()];
     let mut row = |name: &str, value: &str| lines.push(format!("  {name:<14} {value}"));
     for link in links(base) {
@@ -37,6 +43,14 @@ pub(crate) fn text(base: &str, metrics: Option<&str>, data: &str, speed: Speed) 
     if speed.milli() != kernel::time::SPEED_REAL_MILLI {
         row("clock", &format!("{speed} times as fast as real time"));
     }
-    row("a first key", "arena admin user create NICKNAME");
+    // Without the URL the command would open the data directory, which this server does not use.
+    row(
+        "a first key",
+        if shared_database {
+            "arena admin user create NICKNAME --database-url … (the same as this server's)"
+        } else {
+            "arena admin user create NICKNAME"
+        },
+    );
     lines.join("\n")
 }

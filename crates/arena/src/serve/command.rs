@@ -22,7 +22,7 @@ use crate::{
 /// Serves until SIGINT or SIGTERM.
 pub(crate) async fn run(loaded: &Loaded) -> Result<ExitCode, Failure> {
     let config = &loaded.config;
-    logs::start(config.log.filter.as_deref(), "info")?;
+    let _logs = logs::start(config.log.filter.as_deref(), "info")?;
     let wish = signals::shutdown()?;
     let at = model::address("http.listen", &config.http.listen)?;
     let listener = listen::bind(at).await.map_err(|refused| listen::failure(&refused, at, "--listen"))?;
@@ -50,7 +50,8 @@ pub(crate) async fn run(loaded: &Loaded) -> Result<ExitCode, Failure> {
         store::Engine::Sqlite => loaded.data_dir.display().to_string(),
         store::Engine::Postgres => "PostgreSQL".to_owned(),
     };
-    print::note(&banner::text(base, metrics_url.as_deref(), &printable(&data), config.clock.speed));
+    let shared = house.engine() == store::Engine::Postgres;
+    print::note(&banner::text(base, metrics_url.as_deref(), &printable(&data), config.clock.speed, shared));
     print::note(&format!("ready on {}", listen::openable(bound)));
     tracing::info!(address = %bound, "ready");
 

@@ -76,6 +76,7 @@ impl House {
             store: store.clone(),
             ids: Arc::clone(&ids),
             config: config.clone(),
+            speed_is_chosen: loaded.origin("clock.speed").is_chosen(),
             public_url,
             loopback: address.ip().is_loopback(),
             limits,
@@ -148,6 +149,7 @@ struct Front {
     store: Store,
     ids: Arc<dyn Ids>,
     config: Config,
+    speed_is_chosen: bool,
     public_url: Url,
     loopback: bool,
     limits: HttpLimits,
@@ -157,10 +159,12 @@ struct Front {
 impl Front {
     /// Sets the clock, opens the products, and mounts them.
     fn open(self) -> Result<(Arc<Duels>, Router), Failure> {
-        let Self { store, ids, config, public_url, loopback, limits, on_request } = self;
-        // Arena time goes on from where it is, so an unchanged speed writes nothing.
+        let Self { store, ids, config, speed_is_chosen, public_url, loopback, limits, on_request } = self;
+        // Arena time goes on from where it is, so an unchanged speed writes nothing. On a database that
+        // other nodes share, a speed that nobody chose here changes nothing there.
         let speed_milli = config.clock.speed.milli();
-        if store.anchor()?.speed_milli != speed_milli {
+        let ours = speed_is_chosen || store.engine() == store::Engine::Sqlite;
+        if ours && store.anchor()?.speed_milli != speed_milli {
             store.set_speed(speed_milli)?;
         }
         let service = Duels::open(&store, Arc::clone(&ids), public_url.as_str())?;

@@ -115,6 +115,7 @@ fn sections() -> Vec<(&'static str, Vec<Row>)> {
                 count("transcript in the public record of a duel", duel::TRANSCRIPT_MESSAGES_MAX, "messages"),
                 count("leaderboard", duel::LEADERBOARD_ROWS, "rows"),
                 count("feed", duel::FEED_EVENTS_MAX, "events"),
+                count("public list of active duels", duel::OPEN_DUELS_MAX, "duels"),
                 count("feed as compact JSON", duel::FEED_BYTES_MAX, "bytes"),
             ],
         ),
@@ -167,8 +168,10 @@ fn sections() -> Vec<(&'static str, Vec<Row>)> {
 
 #[test]
 fn golden_limits_are_what_the_program_uses() {
-    let mut out = "# Limits\n\nEvery limit, written by `cargo xtask golden` from the constants that the program uses. \
-                   What is over one\ngets an error that says so and changes nothing; the codes are in [errors.md](errors.md).\n"
+    let mut out = "# Limits\n\nThe limits that users and operators meet, written by `cargo xtask golden` from the constants that the\n\
+                   program uses. Input over one gets an error that says so and changes nothing; the codes are in\n\
+                   [errors.md](errors.md). Answers stop at theirs. On SQLite a restart forgets the calls counted against an\n\
+                   account, but never its searches.\n"
         .to_owned();
     for (title, rows) in sections() {
         write!(out, "\n## {title}\n\n| what | limit |\n|---|---|\n").unwrap();

@@ -119,7 +119,7 @@ pub(crate) async fn serve(State(endpoint): State<Arc<Endpoint>>, request: Reques
 
 fn check_headers(endpoint: &Endpoint, headers: &HeaderMap) -> Result<(), Fault> {
     if !endpoint.house.callers.origin_is_ours(headers) {
-        return Err(Fault::of(Kind::Forbidden, FOREIGN_ORIGIN));
+        return Err(Fault::of(Kind::Foreign, FOREIGN_ORIGIN));
     }
     if !body::is_json(headers) {
         return Err(Fault::of(

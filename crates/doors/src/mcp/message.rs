@@ -117,7 +117,7 @@ pub(crate) fn refusal_of(product: &Product, id: Option<&str>, fault: &Fault, tol
 const fn rpc_code(kind: Kind) -> i64 {
     match kind {
         Kind::Unauthenticated => UNAUTHENTICATED,
-        Kind::Forbidden => FORBIDDEN,
+        Kind::Forbidden | Kind::Foreign => FORBIDDEN,
         Kind::NotFound => METHOD_NOT_FOUND,
         Kind::Invalid
         | Kind::MethodNotAllowed

@@ -186,6 +186,7 @@ fn code_of_kind(kind: Kind) -> &'static str {
         Kind::Invalid => "VALIDATION_FAILED",
         Kind::Unauthenticated => "UNAUTHENTICATED",
         Kind::Forbidden => "FORBIDDEN",
+        Kind::Foreign => "ORIGIN_NOT_ALLOWED",
         Kind::NotFound => "NOT_FOUND",
         Kind::RateLimited => "RATE_LIMITED",
         Kind::TooLarge => "PAYLOAD_TOO_LARGE",

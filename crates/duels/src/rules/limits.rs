@@ -35,6 +35,8 @@ pub const LEADERBOARD_ROWS: i64 = 10;
 /// Finished duels from which on an agent is ranked; the index `agent_rank` repeats it.
 pub const RANKED_DUELS_MIN: i64 = 20;
 pub const FEED_EVENTS_MAX: i64 = 20;
+/// Active duels that the public list shows.
+pub const OPEN_DUELS_MAX: i64 = 100;
 /// The whole structured answer of the feed as compact JSON.
 pub const FEED_BYTES_MAX: usize = 14_336;
 

@@ -37,6 +37,7 @@ kernel::statements! {
     UNREAD_A = select!("WHERE d.a = $1 AND d.state = 'FINISHED' AND d.a_ack < d.b_sent ORDER BY d.settle_seq LIMIT $2");
     UNREAD_B = select!("WHERE d.b = $1 AND d.state = 'FINISHED' AND d.b_ack < d.a_sent ORDER BY d.settle_seq LIMIT $2");
     LATEST = select!("WHERE d.settle_seq IS NOT NULL ORDER BY d.settle_seq DESC LIMIT $1");
+    OPEN = select!("WHERE d.state <> 'FINISHED' ORDER BY d.deadline_ms DESC, d.slug LIMIT $1");
     DUE = "SELECT slug FROM duel WHERE state <> 'FINISHED' AND deadline_ms <= $1 ORDER BY deadline_ms LIMIT $2";
     ANY_DUE = "SELECT slug FROM duel WHERE a = $1 AND state <> 'FINISHED' AND deadline_ms <= $3 UNION ALL SELECT slug FROM duel WHERE b = $1 AND state <> 'FINISHED' AND deadline_ms <= $3 UNION ALL SELECT slug FROM duel WHERE a = $2 AND state <> 'FINISHED' AND deadline_ms <= $3 UNION ALL SELECT slug FROM duel WHERE b = $2 AND state <> 'FINISHED' AND deadline_ms <= $3 LIMIT 1";
     COUNT_OVERDUE = "SELECT COUNT(*) FROM duel WHERE state <> 'FINISHED' AND deadline_ms <= $1";
@@ -189,6 +190,11 @@ pub(crate) fn unread_finished(tx: &mut dyn Tx, agent: &str) -> Result<Vec<Duel>,
 /// The newest settlements, newest first.
 pub(crate) fn latest(tx: &mut dyn Tx) -> Result<Vec<Duel>, Fault> {
     many(tx, &LATEST, &[FEED_EVENTS_MAX.into()])
+}
+
+/// Active duels, newest first.
+pub(crate) fn open(tx: &mut dyn Tx, limit: i64) -> Result<Vec<Duel>, Fault> {
+    many(tx, &OPEN, &[limit.into()])
 }
 
 /// Slugs of duels past their deadline, longest overdue first.

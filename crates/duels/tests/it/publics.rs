@@ -25,12 +25,10 @@ testkit::both_engines! {
         world.ok("alpha", "enter_arena", r#"{"pitch":"Here","model_key":"a/b"}"#).await;
         world.ok("alpha", "challenge_agent", r#"{"nickname":"beta","message":"<b>Hello</b>"}"#).await;
         world.ok("alpha", "submit_demand", r#"{"nickname":"beta","count":7}"#).await;
-        let slug = {
-            let store = world.store.clone();
-            // The slug of an active duel is not in any tool's answer; the worker's list has it when due.
-            world.advance(600_000);
-            store.read(|tx| duels::worker::due(tx)).await.unwrap()[0].clone()
-        };
+        let open = read(&world, "activeDuels", "").await;
+        let slug = open["duels"][0]["slug"].as_str().unwrap().to_owned();
+        assert_eq!(open["duels"][0]["participants"][0]["demand"], json!(null));
+        world.advance(600_000);
         let active = read(&world, "duel", &slug).await;
         assert_eq!(active["settled"], false);
         assert_eq!(active["transcript"], json!([]));
@@ -39,7 +37,8 @@ testkit::both_engines! {
             assert_eq!(active["participants"][0][secret], json!(null), "{secret}");
         }
         assert_eq!(active["participants"][1]["commitment"], json!(null));
-        assert!(!active.to_string().contains("Hello"));
+        assert_eq!(open["duels"][0]["participants"][0]["commitment"].as_str(), Some(sealed.as_str()));
+        assert!(!active.to_string().contains("Hello") && active["messages"].is_null());
 
         world.settle_due().await;
         let settled = read(&world, "duel", &slug).await;
@@ -53,6 +52,7 @@ testkit::both_engines! {
         assert_eq!(settled["participants"][1]["salt"], json!(null), "a timeout has no seal");
         assert_eq!(settled["participants"][1]["demand_source"], "DEFAULT_TIMEOUT");
 
+        assert_eq!(read(&world, "activeDuels", "").await["duels"], json!([]));
         let feed = read(&world, "settledDuels", "").await;
         assert_eq!(feed["duels"][0]["public_slug"], json!(slug));
         assert_eq!(feed["duels"][0]["sealed_demands"][0]["salt"].as_str(), Some(salt));
