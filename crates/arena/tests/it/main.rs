@@ -12,6 +12,7 @@ mod errors;
 mod golden;
 mod golden_docs;
 mod golden_json;
+mod faults;
 mod help;
 mod hostile;
 mod house;
