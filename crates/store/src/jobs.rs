@@ -163,10 +163,15 @@ pub trait Worker: Send + Sync {
 }
 
 /// Claims once for each worker and does what was claimed; returns how many jobs were tried.
-pub async fn run_once(store: &Store, ids: &dyn Ids, workers: &[Arc<dyn Worker>]) -> Result<usize, Fault> {
+pub async fn run_once(
+    store: &Store,
+    ids: &dyn Ids,
+    workers: &[Arc<dyn Worker>],
+    lease_ms: i64,
+) -> Result<usize, Fault> {
     let mut tried = 0;
     for worker in workers {
-        let claim = Claim { kind: worker.kind(), token: ids.slug(), lease_ms: LEASE_MS };
+        let claim = Claim { kind: worker.kind(), token: ids.slug(), lease_ms };
         let Verdict::Done(jobs) = store.write(Box::new(claim)).await? else { continue };
         for job in jobs {
             tried += 1;
@@ -193,7 +198,7 @@ pub async fn run(
     mut shutdown: tokio::sync::watch::Receiver<bool>,
 ) {
     while !*shutdown.borrow() {
-        let busy = match run_once(&store, &*ids, &workers).await {
+        let busy = match run_once(&store, &*ids, &workers, LEASE_MS).await {
             Ok(tried) => tried > 0,
             Err(fault) => {
                 tracing::warn!(error = fault.context(), "jobs wait for the store");

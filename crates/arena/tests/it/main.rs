@@ -9,6 +9,7 @@ mod coverage;
 mod demo;
 mod doctor;
 mod errors;
+mod faults;
 mod golden;
 mod golden_docs;
 mod golden_json;

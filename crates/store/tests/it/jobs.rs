@@ -174,7 +174,7 @@ testkit::both_engines! {
         for (channel, payload) in [("a", "good"), ("b", "bad")] {
             enqueue(&store, &ids, channel, payload).await;
         }
-        assert_eq!(jobs::run_once(&store, &*ids, &workers).await.unwrap(), 2);
+        assert_eq!(jobs::run_once(&store, &*ids, &workers, jobs::LEASE_MS).await.unwrap(), 2);
         assert_eq!(worker.0.load(Ordering::SeqCst), 2);
         assert_eq!((count(&store, "pending").await, count(&store, "running").await), (1, 0));
     }
