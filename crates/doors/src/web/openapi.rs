@@ -139,7 +139,7 @@ fn response_name(product: &Product, kind: Kind) -> String {
 }
 
 fn error_response(product: &Product, kind: Kind) -> Value {
-    let of_kind = product.codes.iter().filter(|code| code.kind == kind);
+    let of_kind = product.codes.iter().filter(|code| status::of(code.kind) == status::of(kind));
     let mut words: Vec<_> = of_kind.map(|code| format!("`{}`: {}", code.code, code.meaning)).collect();
     if words.is_empty() {
         words.push(format!("`{}`.", (product.code_of_kind)(kind)));

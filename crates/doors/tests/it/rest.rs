@@ -77,7 +77,7 @@ async fn wrong_requests() {
             &[key, json_type, ("origin", "https://evil.example")],
             b"{\"by\":1}",
             403,
-            "FORBIDDEN",
+            "ORIGIN_NOT_ALLOWED",
         ),
     ];
     for (method, path, headers, body, status, code) in rows {
