@@ -163,7 +163,7 @@ impl Front {
         // Arena time goes on from where it is, so an unchanged speed writes nothing. On a database that
         // other nodes share, a speed that nobody chose here changes nothing there.
         let speed_milli = config.clock.speed.milli();
-        let ours = speed_is_chosen || store.engine() == store::Engine::Sqlite;
+        let ours = speed_is_chosen || store.engine() == Engine::Sqlite;
         if ours && store.anchor()?.speed_milli != speed_milli {
             store.set_speed(speed_milli)?;
         }
