@@ -251,7 +251,7 @@ pub const CODES: &[Code] = &[
         kind: Kind::Internal,
         meaning: "A mistake on our side; the message says whether anything was changed.",
     },
-    // Answers of the doors, never a tool's result.
+    // Answers of the doors; a tool's result only over stdio, which has no HTTP status to say it with.
     Code {
         code: "UNAUTHORIZED",
         kind: Kind::Unauthenticated,
