@@ -5,14 +5,14 @@ use std::{
     time::{Duration, Instant},
 };
 
-use duels::Duels;
+use duels::{Duels, outside::Outside};
 use kernel::{
     id::{Ids, OsIds},
-    operation::{Product, Step},
+    operation::Product,
     principal::Call,
     tx::Verdict,
 };
-use store::{Place, Store};
+use store::{Place, Ready, Store};
 use tokio::task::JoinSet;
 
 use super::{
@@ -39,7 +39,7 @@ impl World {
         let store = people::open(place, tape.as_ref().map(Tape::probe))?;
         let opened = store.clone();
         let service = tokio::task::spawn_blocking(move || {
-            Duels::open(&opened, Arc::new(OsIds) as Arc<dyn Ids>, "http://127.0.0.1")
+            Duels::open(&opened, Arc::new(OsIds) as Arc<dyn Ids>, "http://127.0.0.1", Outside::default())
         });
         let product = Arc::new(duels::product(&service.await??));
         if let Some(tape) = &tape {
@@ -111,9 +111,9 @@ impl World {
                 None => entry.start(tx, &call, &body),
             }
         });
-        let command = match step.await? {
-            Step::Done(answer) => return Ok(answer),
-            Step::Run(command) => command,
+        let command = match self.store.wait_for(step.await?).await? {
+            Ready::Done(answer) => return Ok(answer),
+            Ready::Run(command) => command,
         };
         let command = match &self.tape {
             Some(tape) => tape.record(command),

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use doors::{Forward, Forwarded, ToolCall};
-use duels::Duels;
+use duels::{Duels, outside::Outside};
 use kernel::{
     Fault, Kind,
     id::OsIds,
@@ -65,7 +65,7 @@ async fn catalog() -> Result<Product, Failure> {
         options.schemas = vec![store::SCHEMA, identity::SCHEMA, duels::SCHEMA];
         options.readers = 1;
         let store = Store::open(options).map_err(|error| crate::opening::failure(&error))?;
-        let service = Duels::open(&store, Arc::new(OsIds), "http://localhost")?;
+        let service = Duels::open(&store, Arc::new(OsIds), "http://localhost", Outside::default())?;
         let product = duels::product(&service);
         store.close();
         Ok(product)

@@ -13,7 +13,7 @@ use kernel::{
     tx::{Command, Tx, Verdict},
 };
 use sha2::{Digest, Sha256};
-use store::{Once, OnceKey};
+use store::{Once, OnceKey, Ready};
 
 use crate::{credential::Credential, house::House};
 
@@ -233,43 +233,62 @@ async fn finish(
     person_id: &str,
     at: Moment,
 ) -> Result<Answer, Refused> {
-    let spec = &house.entry(incoming.product, incoming.entry).spec;
-    if let Ok(input) = &incoming.input
-        && let Some(key) = incoming.once_key.as_deref()
-        && is_once_key(key)
-        && !spec.hints.read_only
+    let key = once_key(house, incoming, person_id);
+    // Work under a key that has its answer would be done, and charged, for nothing.
+    if let (Some(key), Ok(Step::Wait(_))) = (&key, &begun)
+        && let Some(known) =
+            house.store.once_known(key).await.map_err(|fault| Refused::new(fault, house.now().max(at)))?
     {
-        let product = house.products[incoming.product].product.name;
-        let key = OnceKey {
-            scope: [product, "|", person_id, "|", spec.id].concat(),
-            key: key.to_owned(),
-            hash: Sha256::digest(input).into(),
-        };
-        return once(house, key, begun, at).await;
+        return once_answer(house, known, at);
     }
-    match begun {
+    let waits = matches!(begun, Ok(Step::Wait(_)));
+    let ready = match begun {
+        Ok(step) => house.store.wait_for(step).await,
+        Err(fault) => Err(fault),
+    };
+    // What is refused after a wait is dated after it.
+    let at = if waits { house.now().max(at) } else { at };
+    if let Some(key) = key {
+        let command = match ready {
+            Ok(Ready::Run(command)) => command,
+            // Even a call that needs no change goes through the writer: the state may have moved since
+            // the first call of that key, whose answer is what the caller is promised.
+            Ok(Ready::Done(json)) => Box::new(Known(Ok(json))),
+            Err(fault) => Box::new(Known(Err(fault))),
+        };
+        return match house.store.write_once(key, command).await {
+            Ok(once) => once_answer(house, once, at),
+            Err(fault) => Err(Refused::new(fault, at)),
+        };
+    }
+    match ready {
         Err(fault) => Err(Refused::new(fault, at)),
-        Ok(Step::Done(json)) => Ok(Answer { json, replayed: false }),
-        Ok(Step::Run(command)) => answer(house, house.store.write(command).await, at),
+        Ok(Ready::Done(json)) => Ok(Answer { json, replayed: false }),
+        Ok(Ready::Run(command)) => answer(house, house.store.write(command).await, at),
     }
 }
 
-/// With a key even a call that needs no change goes through the writer: the state may have moved
-/// since the first call of that key, whose answer is what the caller is promised.
-async fn once(house: &House, key: OnceKey, begun: Begun, at: Moment) -> Result<Answer, Refused> {
-    let command = match begun {
-        Ok(Step::Run(command)) => command,
-        Ok(Step::Done(json)) => Box::new(Known(Ok(json))),
-        Err(fault) => Box::new(Known(Err(fault))),
-    };
-    match house.store.write_once(key, command).await {
-        Ok(Once::Ran(verdict)) => answer(house, Ok(verdict), at),
-        Ok(Once::Replayed(json)) => Ok(Answer { json, replayed: true }),
-        Ok(Once::KeyReused) => Err(Refused::new(
+/// The caller's idempotency key, where it has a meaning.
+fn once_key(house: &House, incoming: &Incoming, person_id: &str) -> Option<OnceKey> {
+    let spec = &house.entry(incoming.product, incoming.entry).spec;
+    let input = incoming.input.as_ref().ok()?;
+    let key = incoming.once_key.as_deref().filter(|key| is_once_key(key))?;
+    let product = house.products[incoming.product].product.name;
+    (!spec.hints.read_only).then(|| OnceKey {
+        scope: [product, "|", person_id, "|", spec.id].concat(),
+        key: key.to_owned(),
+        hash: Sha256::digest(input).into(),
+    })
+}
+
+fn once_answer(house: &House, once: Once, at: Moment) -> Result<Answer, Refused> {
+    match once {
+        Once::Ran(verdict) => answer(house, Ok(verdict), at),
+        Once::Replayed(json) => Ok(Answer { json, replayed: true }),
+        Once::KeyReused => Err(Refused::new(
             Fault::invalid("the idempotency key was used with another body; use a new key for a new request"),
             at,
         )),
-        Err(fault) => Err(Refused::new(fault, at)),
     }
 }
 

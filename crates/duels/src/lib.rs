@@ -17,11 +17,14 @@ use store::{
     ledger::{self, Account, Post},
 };
 
+use outside::Outside;
+
 pub mod audit;
 pub mod behaviour;
 mod cursor;
 pub mod fault;
 pub mod ops;
+pub mod outside;
 mod publics;
 pub mod rules;
 pub mod settlement;
@@ -51,6 +54,7 @@ pub fn statements() -> Vec<&'static Sql> {
 pub struct Duels {
     ids: Arc<dyn Ids>,
     sealer: Sealer,
+    outside: Outside,
     /// Without a slash at the end.
     public_url: String,
 }
@@ -73,7 +77,12 @@ impl Command for CursorSecret {
 
 impl Duels {
     /// Blocks once for the secret that seals cursors; call it outside of a runtime thread.
-    pub fn open(store: &Store, ids: Arc<dyn Ids>, public_url: &str) -> Result<Arc<Self>, Fault> {
+    pub fn open(
+        store: &Store,
+        ids: Arc<dyn Ids>,
+        public_url: &str,
+        outside: Outside,
+    ) -> Result<Arc<Self>, Fault> {
         let mut fresh = [0; 32];
         ids.fill(&mut fresh);
         let secret = match store.write_blocking(Box::new(CursorSecret { fresh }))? {
@@ -83,12 +92,18 @@ impl Duels {
         Ok(Arc::new(Self {
             ids,
             sealer: Sealer::new(&secret),
+            outside,
             public_url: public_url.trim_end_matches('/').to_owned(),
         }))
     }
 
     pub fn ids(&self) -> &Arc<dyn Ids> {
         &self.ids
+    }
+
+    /// The parts of the game that are not in the store.
+    pub fn outside(&self) -> &Outside {
+        &self.outside
     }
 
     pub(crate) fn profile_url(&self, agent: &str) -> String {

@@ -1,6 +1,6 @@
 //! One definition of each operation, and the catalog that erases its types once for all doors.
 
-use std::sync::Arc;
+use std::{future::Future, pin::Pin, sync::Arc};
 
 use schemars::JsonSchema;
 use serde::{Serialize, de::DeserializeOwned};
@@ -87,12 +87,29 @@ pub enum Step<T> {
     Done(T),
     /// A change is needed.
     Run(Box<dyn Command<Out = T>>),
+    /// Something outside of the store has to be waited for: an embedding, an image.
+    Wait(Waiting<T>),
 }
+
+/// Slow work between two looks at the store. No transaction is open while it runs.
+pub struct Waiting<T> {
+    /// Committed before the work starts: a charge, or a note of what the work will leave behind. A
+    /// refusal ends the call.
+    pub first: Option<Box<dyn Command<Out = ()>>>,
+    /// Not polled before `first` is committed. A caller that goes away drops it at any point.
+    pub work: Work<T>,
+}
+
+/// The work; what it yields goes on with a new look at the store.
+pub type Work<T> = Pin<Box<dyn Future<Output = Result<Then<T>, Fault>> + Send>>;
+
+/// The next step, inside a read-only snapshot on a reader thread.
+pub type Then<T> = Box<dyn FnOnce(&mut dyn Tx) -> Result<Step<T>, Fault> + Send>;
 
 /// An operation: its input, its output, its words and its first step.
 ///
-/// `start` runs on a reader thread inside a read-only snapshot: it validates, reads, and either
-/// answers or returns the command that writes. It never writes and never waits for anything else.
+/// `start` runs on a reader thread inside a read-only snapshot: it validates, reads, and answers or
+/// returns the command that writes, or the work to wait for. It never writes and never waits itself.
 pub trait Operation: 'static {
     type Service: Send + Sync + 'static;
     type Input: DeserializeOwned + JsonSchema;
@@ -130,10 +147,7 @@ impl Entry {
             output_schema: Arc::new(schema::of_output::<O::Output>()),
             start: Box::new(move |tx, call, body| {
                 let input = parse_input::<O::Input>(body)?;
-                Ok(match O::start(&service, tx, call, input)? {
-                    Step::Done(out) => Step::Done(to_json(&out)?),
-                    Step::Run(command) => Step::Run(Box::new(AsJson(command))),
-                })
+                as_json(O::start(&service, tx, call, input)?)
             }),
         }
     }
@@ -146,6 +160,20 @@ impl Entry {
 
 fn to_json(out: &impl Serialize) -> Result<Json, Fault> {
     serde_json::to_string(out).map_err(Fault::internal)
+}
+
+fn as_json<T: Serialize + Send + 'static>(step: Step<T>) -> Result<Step<Json>, Fault> {
+    Ok(match step {
+        Step::Done(out) => Step::Done(to_json(&out)?),
+        Step::Run(command) => Step::Run(Box::new(AsJson(command))),
+        Step::Wait(Waiting { first, work }) => Step::Wait(Waiting {
+            first,
+            work: Box::pin(async move {
+                let then = work.await?;
+                Ok(Box::new(move |tx: &mut dyn Tx| as_json(then(tx)?)) as Then<Json>)
+            }),
+        }),
+    })
 }
 
 struct AsJson<T>(Box<dyn Command<Out = T>>);

@@ -19,6 +19,7 @@ mod postgres;
 mod queue;
 mod sqlite;
 mod store;
+mod waiting;
 mod work;
 
 pub use clock::{ADVANCE_MS_MAX, SPEED_MILLI_MAX};
@@ -26,6 +27,7 @@ pub use once::{Once, OnceKey};
 pub use open_error::OpenError;
 pub use options::{Engine, Options, Place, Point, Probe, Schema};
 pub use store::Store;
+pub use waiting::Ready;
 
 /// The database file of SQLite inside the data directory.
 pub const FILE_NAME: &str = "arena.db";

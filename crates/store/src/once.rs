@@ -90,7 +90,9 @@ impl Command for UnderKey {
         // Claiming first makes a concurrent repeat wait for this transaction instead of running too.
         let claim = [scope.into(), key.into(), hash.as_slice().into(), tx.real_ms().into()];
         if tx.exec(&CLAIM, &claim)? == 0 {
-            return replay(tx, scope, key, hash).map(Verdict::Done);
+            // A row that was there for the claim and is gone for the look was refused or pruned just now.
+            let gone = || Fault::unavailable("an idempotency row went away while it was read");
+            return known(tx, &self.key)?.ok_or_else(gone).map(Verdict::Done);
         }
         let verdict = self.command.run(tx)?;
         match &verdict {
@@ -101,15 +103,10 @@ impl Command for UnderKey {
     }
 }
 
-fn replay(tx: &mut dyn Tx, scope: &str, key: &str, hash: &[u8; 32]) -> Result<Once, Fault> {
-    let Some(row) = tx.row(&FIND, &[scope.into(), key.into()])? else {
-        // The row was there for the claim and is gone for the look: it was refused or pruned just now.
-        return Err(Fault::unavailable("an idempotency row went away while it was read"));
-    };
-    if row.blob(0)? != hash {
-        return Ok(Once::KeyReused);
-    }
-    Ok(Once::Replayed(row.text(1)?))
+/// What a repeat of `key` is answered, if its first run is committed.
+pub(crate) fn known(tx: &mut dyn Tx, key: &OnceKey) -> Result<Option<Once>, Fault> {
+    let Some(row) = tx.row(&FIND, &[(&key.scope).into(), (&key.key).into()])? else { return Ok(None) };
+    Ok(Some(if row.blob(0)? == key.hash { Once::Replayed(row.text(1)?) } else { Once::KeyReused }))
 }
 
 /// Deletes what is past its time, at most [`PRUNED_ROWS_MAX`] rows of each sort, and counts them.

@@ -14,7 +14,7 @@ use tokio::sync::oneshot;
 use crate::{
     Engine, Once, OnceKey, OpenError, Options, Place,
     clock::{self, Change},
-    once::{PRUNED_ROWS_MAX, Prune, UnderKey},
+    once::{self, PRUNED_ROWS_MAX, Prune, UnderKey},
     postgres::Postgres,
     queue::Rejected,
     sqlite::Sqlite,
@@ -97,6 +97,12 @@ impl Store {
             Verdict::Done(once) => Ok(once),
             Verdict::Refused(fault) => Err(fault),
         }
+    }
+
+    /// What a repeat of `key` would be answered now; `None` while no run of it is committed.
+    pub async fn once_known(&self, key: &OnceKey) -> Result<Option<Once>, Fault> {
+        let key = key.clone();
+        self.read(move |tx| once::known(tx, &key)).await
     }
 
     /// Deletes idempotency answers and commit marks that are past their time; for housekeeping.

@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 
 use axum::Router;
 use doors::{DoorsConfig, HttpLimits, OnRequest, ServerName};
-use duels::Duels;
+use duels::{Duels, outside::Outside};
 use kernel::{
     id::{Ids, OsIds},
     time::SystemClock,
@@ -167,7 +167,7 @@ impl Front {
         if ours && store.anchor()?.speed_milli != speed_milli {
             store.set_speed(speed_milli)?;
         }
-        let service = Duels::open(&store, Arc::clone(&ids), public_url.as_str())?;
+        let service = Duels::open(&store, Arc::clone(&ids), public_url.as_str(), Outside::default())?;
         let router = doors::router(DoorsConfig {
             limiter: Arc::new(Limits::of(store.engine())),
             store,

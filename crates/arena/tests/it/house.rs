@@ -10,7 +10,7 @@ use std::{
 };
 
 use doors::{DoorsConfig, HttpLimits, ServerName};
-use duels::Duels;
+use duels::{Duels, outside::Outside};
 use identity::{
     keys::{self, NewKey},
     people,
@@ -52,7 +52,7 @@ impl House {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap().to_string();
         let public_url = format!("http://{address}");
-        let service = Duels::open(&store, Arc::clone(&ids), &public_url).unwrap();
+        let service = Duels::open(&store, Arc::clone(&ids), &public_url, Outside::default()).unwrap();
         let limits = HttpLimits::default();
         let runtime =
             tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();

@@ -36,7 +36,7 @@ async fn openapi_describes_what_is_served() {
         }
     }
     operations.sort();
-    assert_eq!(operations, ["fail", "peek", "poke", "toyOf", "toyTotal"]);
+    assert_eq!(operations, ["brew", "fail", "peek", "poke", "toyOf", "toyTotal"]);
     assert_eq!(document["paths"]["/toy/v1/total"]["get"]["security"], json!([]));
     assert_eq!(document["paths"]["/toy/v1/of/{id}"]["get"]["parameters"][0]["name"], "id");
     // What is really answered fits what is written.

@@ -12,4 +12,5 @@ mod product;
 mod publics;
 mod rest;
 mod stdio;
+mod waiting;
 mod world;

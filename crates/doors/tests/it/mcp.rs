@@ -125,7 +125,7 @@ async fn lists_are_cacheable_ordered_and_need_no_key() {
             let result = &got.json()["result"];
             let tools = result["tools"].as_array().unwrap();
             let names: Vec<_> = tools.iter().map(|tool| tool["name"].as_str().unwrap()).collect();
-            assert_eq!(names, ["peek", "poke", "fail"]);
+            assert_eq!(names, ["peek", "poke", "fail", "brew"]);
             assert_eq!(result["_meta"]["io.modelcontextprotocol/serverInfo"]["version"], "0.1.0");
             if era == MODERN {
                 assert_eq!((&result["ttlMs"], &result["cacheScope"]), (&json!(300_000), &json!("public")));

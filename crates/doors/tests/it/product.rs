@@ -1,11 +1,14 @@
 //! The product of these tests: a counter that each caller can read, raise and fail at.
 
-use std::sync::Arc;
+use std::sync::{
+    Arc,
+    atomic::{AtomicUsize, Ordering},
+};
 
 use kernel::{
     Fault, Kind, Moment,
     input::Whole,
-    operation::{Budget, Code, Doc, Entry, Hints, Operation, Product, Public, Spec, Step},
+    operation::{Budget, Code, Doc, Entry, Hints, Operation, Product, Public, Spec, Step, Then, Waiting},
     principal::{Call, Principal},
     tx::{Command, Tx, Verdict},
 };
@@ -26,6 +29,9 @@ kernel::statements! {
 
 /// A text that is an attack wherever it is not escaped.
 pub(crate) const HOSTILE: &str = "</pre><script>alert('x')</script><img src=x onerror=\"y\">&amp;";
+
+/// How often the work of `brew` ran, in this process.
+pub(crate) static BREWED: AtomicUsize = AtomicUsize::new(0);
 
 pub(crate) struct Toy;
 
@@ -174,6 +180,89 @@ impl Operation for Fail {
     }
 }
 
+/// What `brew` pays before its work, committed whatever becomes of it.
+pub(crate) const BREW_PRICE: i64 = 100;
+
+#[derive(Clone, Copy, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum Brewing {
+    Well,
+    /// The work fails.
+    Boils,
+    /// The work succeeds and the step after it refuses.
+    Spills,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct BrewInput {
+    by: Whole<1, 10>,
+    how: Brewing,
+}
+
+struct Brew;
+
+struct Pay(Raise);
+
+impl Command for Pay {
+    type Out = ();
+
+    fn name(&self) -> &'static str {
+        "toy.pay"
+    }
+
+    fn run(&self, tx: &mut dyn Tx) -> Result<Verdict<()>, Fault> {
+        Ok(match self.0.run(tx)? {
+            Verdict::Done(_) => Verdict::Done(()),
+            Verdict::Refused(fault) => Verdict::Refused(fault),
+        })
+    }
+}
+
+/// Pays, waits for something outside of the store, then looks again and changes.
+impl Operation for Brew {
+    type Service = Toy;
+    type Input = BrewInput;
+    type Output = Answer;
+    const SPEC: Spec = Spec {
+        id: "brew",
+        title: "Brew slowly",
+        method: "POST",
+        path: "/toy/v1/brew",
+        scope: "toy:write",
+        hints: WRITES,
+        doc: Doc {
+            purpose: "Brew.",
+            parameters: "by: 1 to 10.",
+            example_request: r#"{"by":1,"how":"well"}"#,
+            ..Poke::SPEC.doc
+        },
+    };
+
+    fn start(_: &Arc<Toy>, _: &mut dyn Tx, call: &Call, input: BrewInput) -> Result<Step<Answer>, Fault> {
+        let (call, how) = (call.clone(), input.how);
+        let raise = Raise { call: call.clone(), by: input.by.get() };
+        let work = async move {
+            tokio::task::yield_now().await;
+            BREWED.fetch_add(1, Ordering::SeqCst);
+            if matches!(how, Brewing::Boils) {
+                return Err(Fault::unavailable("the kettle is away"));
+            }
+            Ok(Box::new(move |tx: &mut dyn Tx| {
+                let seen = answer(tx, &raise.call.principal, "")?;
+                // The payment is committed before the work, so this look sees it.
+                assert!(seen.count >= BREW_PRICE, "{}", seen.count);
+                if matches!(how, Brewing::Spills) {
+                    return Err(Fault::new("TOY_BUSY", Kind::Conflict, "it spilled; brew again"));
+                }
+                Ok(Step::Run(Box::new(raise)))
+            }) as Then<Answer>)
+        };
+        let first = Box::new(Pay(Raise { call, by: BREW_PRICE }));
+        Ok(Step::Wait(Waiting { first: Some(first), work: Box::pin(work) }))
+    }
+}
+
 const CODES: &[Code] = &[
     Code { code: "VALIDATION_FAILED", kind: Kind::Invalid, meaning: "The input breaks a rule; mend it." },
     Code { code: "TOY_BUSY", kind: Kind::Conflict, meaning: "The toy is busy; wait." },
@@ -262,6 +351,7 @@ pub(crate) fn toy() -> Product {
             Entry::of::<Peek>(&service),
             Entry::of::<Poke>(&service),
             Entry::of::<Fail>(&service),
+            Entry::of::<Brew>(&service),
         ],
         publics,
         codes: CODES,

@@ -48,7 +48,7 @@ async fn tools_are_listed_and_calls_forwarded() {
     assert_eq!(hello["result"]["serverInfo"]["name"], "arena-toy", "{hello}");
     client.tell(json!({"jsonrpc": "2.0", "method": "notifications/initialized"})).await;
     let list = client.ask(json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"})).await;
-    assert_eq!(list["result"]["tools"].as_array().unwrap().len(), 3, "{list}");
+    assert_eq!(list["result"]["tools"].as_array().unwrap().len(), 4, "{list}");
     for (tool, is_error) in [("poke", false), ("fail", true)] {
         let got = client
             .ask(json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call",

@@ -5,11 +5,11 @@ use std::{
     sync::{Arc, Mutex},
 };
 
-use duels::Duels;
+use duels::{Duels, outside::Outside};
 use kernel::{
     Fault, Moment,
     id::{Ids, SeededIds},
-    operation::{Product, Step},
+    operation::Product,
     principal::{Call, Principal},
     tx::{Command, Tx, Verdict},
 };
@@ -62,7 +62,8 @@ impl World {
         let store = place.open(SCHEMAS);
         store.set_speed(0).unwrap();
         let ids = Arc::new(SeededIds::new(7));
-        let service = Duels::open(&store, Arc::clone(&ids) as Arc<dyn Ids>, PUBLIC_URL).unwrap();
+        let service =
+            Duels::open(&store, Arc::clone(&ids) as Arc<dyn Ids>, PUBLIC_URL, Outside::default()).unwrap();
         let product = Arc::new(duels::product(&service));
         let world = Self { store, product, ids, people: Mutex::default() };
         let past = world.now().as_millis().rem_euclid(1000);
@@ -122,12 +123,9 @@ impl World {
             .store
             .read(move |tx| product.operation(&tool).expect("a tool of that name").start(tx, &call, &body))
             .await?;
-        match step {
-            Step::Done(json) => Ok(json),
-            Step::Run(command) => match self.store.write(command).await? {
-                Verdict::Done(json) => Ok(json),
-                Verdict::Refused(fault) => Err(fault),
-            },
+        match self.store.finish(step).await? {
+            Verdict::Done(json) => Ok(json),
+            Verdict::Refused(fault) => Err(fault),
         }
     }
 

@@ -17,7 +17,7 @@ use axum::{
     routing::get,
 };
 use doors::{DoorsConfig, HttpLimits, ServerName};
-use duels::Duels;
+use duels::{Duels, outside::Outside};
 use kernel::{
     id::{Ids, OsIds},
     time::SystemClock,
@@ -128,7 +128,7 @@ pub(crate) fn serve(order: &Order) {
     let base = format!("http://{}", listener.local_addr().unwrap());
 
     let ids: Arc<dyn Ids> = Arc::new(OsIds);
-    let service = Duels::open(&store, Arc::clone(&ids), &base).unwrap();
+    let service = Duels::open(&store, Arc::clone(&ids), &base, Outside::default()).unwrap();
     let (stop_jobs, _) = watch::channel(false);
     let inside = Arc::new(Inside {
         store: store.clone(),
