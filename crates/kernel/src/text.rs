@@ -14,6 +14,7 @@ pub enum TextFault {
     Length { got: usize, min: usize, max: usize },
     Control { scalar: char },
     UnpairedBidi,
+    Invisible,
 }
 
 impl fmt::Display for TextFault {
@@ -30,6 +31,7 @@ impl fmt::Display for TextFault {
             Self::UnpairedBidi => f.write_str(
                 "holds an unpaired bidirectional control; close each embedding or isolate, or remove it",
             ),
+            Self::Invisible => f.write_str("shows nothing; write at least one visible character"),
         }
     }
 }
@@ -52,7 +54,34 @@ pub fn clean(raw: &str, min: usize, max: usize) -> Result<String, TextFault> {
     if !bidi_is_paired(text) {
         return Err(TextFault::UnpairedBidi);
     }
+    if min > 0 && text.chars().all(|c| c.is_whitespace() || is_invisible(c)) {
+        return Err(TextFault::Invisible);
+    }
     Ok(text.to_owned())
+}
+
+/// Characters that Unicode calls default-ignorable: a text of nothing else would be read as empty.
+fn is_invisible(scalar: char) -> bool {
+    matches!(
+        scalar,
+        '\u{ad}'
+            | '\u{34f}'
+            | '\u{61c}'
+            | '\u{115f}'..='\u{1160}'
+            | '\u{17b4}'..='\u{17b5}'
+            | '\u{180b}'..='\u{180f}'
+            | '\u{200b}'..='\u{200f}'
+            | '\u{202a}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}'
+            | '\u{3164}'
+            | '\u{fe00}'..='\u{fe0f}'
+            | '\u{feff}'
+            | '\u{ffa0}'
+            | '\u{fff0}'..='\u{fff8}'
+            | '\u{1bca0}'..='\u{1bca3}'
+            | '\u{1d173}'..='\u{1d17a}'
+            | '\u{e0000}'..='\u{e0fff}'
+    )
 }
 
 /// Whether every embedding, override and isolate is closed in its own paragraph by its own kind.
@@ -108,6 +137,19 @@ mod tests {
         for scalar in ['\0', '\u{7}', '\u{1b}', '\r', '\u{7f}', '\u{85}', '\u{9b}'] {
             assert_eq!(clean(&format!("a{scalar}b"), 1, 9), Err(TextFault::Control { scalar }));
         }
+    }
+
+    #[test]
+    fn a_text_that_shows_nothing_is_refused() {
+        for text in
+            ["\u{200b}", "\u{3164}\u{3164}", "\u{2066}\u{2069}", "\u{feff} \u{200d}", "\u{e0041}\u{e007f}"]
+        {
+            assert_eq!(clean(text, 1, 9), Err(TextFault::Invisible), "{text:?}");
+        }
+        for text in ["\u{200b}a", "❤\u{fe0f}", "नमस्ते\u{200d}", ".", "ـ"] {
+            assert!(clean(text, 1, 9).is_ok(), "{text:?}");
+        }
+        assert_eq!(clean("\u{200b}", 0, 9).unwrap(), "\u{200b}");
     }
 
     #[test]
