@@ -13,6 +13,8 @@ pub mod engines;
 pub mod golden;
 pub mod skip;
 pub mod still_clock;
+pub mod trigram_embedder;
 
 pub use engines::{TestPlace, prepare_all};
 pub use still_clock::StillClock;
+pub use trigram_embedder::TrigramEmbedder;

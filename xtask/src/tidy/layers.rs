@@ -14,17 +14,33 @@ struct Layer {
     tests: &'static [&'static str],
 }
 
-const LAYERS: [Layer; 9] = [
+const LAYERS: [Layer; 11] = [
     Layer { name: "kernel", below: &[], tests: &[] },
     Layer { name: "store", below: &["kernel"], tests: &["testkit"] },
     Layer { name: "identity", below: &["kernel", "store"], tests: &["testkit"] },
-    Layer { name: "duels", below: &["kernel", "store"], tests: &["identity", "testkit"] },
+    Layer { name: "semantic", below: &[], tests: &[] },
+    Layer { name: "semantic-model", below: &["semantic"], tests: &[] },
+    Layer { name: "duels", below: &["kernel", "store", "semantic"], tests: &["identity", "testkit"] },
     Layer { name: "doors", below: &["kernel", "store", "identity"], tests: &["testkit"] },
-    Layer { name: "arena", below: &["kernel", "store", "identity", "duels", "doors"], tests: &["testkit"] },
-    Layer { name: "testkit", below: &["kernel", "store", "identity"], tests: &[] },
+    Layer {
+        name: "arena",
+        below: &["kernel", "store", "identity", "semantic", "semantic-model", "duels", "doors"],
+        tests: &["testkit"],
+    },
+    Layer { name: "testkit", below: &["kernel", "store", "identity", "semantic"], tests: &[] },
     Layer {
         name: "bench",
-        below: &["kernel", "store", "identity", "duels", "doors", "arena", "testkit"],
+        below: &[
+            "kernel",
+            "store",
+            "identity",
+            "semantic",
+            "semantic-model",
+            "duels",
+            "doors",
+            "arena",
+            "testkit",
+        ],
         tests: &[],
     },
     Layer { name: "xtask", below: &[], tests: &[] },
