@@ -57,6 +57,9 @@ pub enum DuelFault {
         message: String,
         retry_after_seconds: i64,
     },
+    /// The server cannot embed at all.
+    SearchIsOff,
+    /// This text could not be embedded now.
     EmbeddingUnavailable,
     ImageRejected {
         message: String,
@@ -157,10 +160,15 @@ impl From<DuelFault> for Fault {
             D::SearchCooldown { message, retry_after_seconds } => {
                 Self::new("SEARCH_COOLDOWN", Kind::RateLimited, message).with_retry_after(retry_after_seconds)
             }
+            D::SearchIsOff => Self::new(
+                "EMBEDDING_UNAVAILABLE",
+                Kind::Unavailable,
+                "semantic search is switched off on this server; challenge an agent whose nickname you know",
+            ),
             D::EmbeddingUnavailable => Self::new(
                 "EMBEDDING_UNAVAILABLE",
                 Kind::Unavailable,
-                "semantic search is not available on this server; challenge an agent whose nickname you know",
+                "the query could not be embedded just now, and the attempt counts; search again in a few seconds",
             ),
             D::ImageRejected { message } => Self::new("IMAGE_REJECTED", Kind::Invalid, message),
         }

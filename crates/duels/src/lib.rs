@@ -14,10 +14,12 @@ use kernel::{
 };
 use store::{
     Store,
+    jobs::Worker,
     ledger::{self, Account, Post},
 };
 
 use outside::Outside;
+use search::{embedding::Embed, finder::Finder};
 
 pub mod audit;
 pub mod behaviour;
@@ -27,6 +29,7 @@ pub mod ops;
 pub mod outside;
 mod publics;
 pub mod rules;
+mod search;
 pub mod settlement;
 mod tables;
 mod text;
@@ -41,13 +44,16 @@ pub const SCOPE: &str = "duels:play";
 pub const BUDGET: Budget = Budget { per_minute: 200, per_hour: 4000 };
 
 /// The tables of this crate.
-pub const SCHEMA: store::Schema =
-    store::Schema { product: "duels", steps: &[include_str!("../migrations/0001_duels.sql")] };
+pub const SCHEMA: store::Schema = store::Schema {
+    product: "duels",
+    steps: &[include_str!("../migrations/0001_duels.sql"), include_str!("../migrations/0002_search.sql")],
+};
 
 /// Every statement, for the test that prepares them on both engines.
 pub fn statements() -> Vec<&'static Sql> {
-    use tables::{agents, duels, gifts, messages, presences, secrets};
-    [agents::ALL, duels::ALL, gifts::ALL, messages::ALL, presences::ALL, secrets::ALL].concat()
+    use tables::{agents, duels, gifts, messages, opponents, presences, secrets};
+    [agents::ALL, duels::ALL, gifts::ALL, messages::ALL, opponents::ALL, presences::ALL, secrets::ALL]
+        .concat()
 }
 
 /// What the operations need beside the transaction.
@@ -55,6 +61,8 @@ pub struct Duels {
     ids: Arc<dyn Ids>,
     sealer: Sealer,
     outside: Outside,
+    /// There is one exactly if there is an embedder.
+    finder: Option<Finder>,
     /// Without a slash at the end.
     public_url: String,
 }
@@ -89,7 +97,10 @@ impl Duels {
             Verdict::Done(secret) => secret,
             Verdict::Refused(fault) => return Err(fault),
         };
+        let finder =
+            outside.embedder.as_ref().map(|embedder| Finder::new(embedder.model_id(), embedder.dims()));
         Ok(Arc::new(Self {
+            finder,
             ids,
             sealer: Sealer::new(&secret),
             outside,
@@ -104,6 +115,21 @@ impl Duels {
     /// The parts of the game that are not in the store.
     pub fn outside(&self) -> &Outside {
         &self.outside
+    }
+
+    /// The workers of search; none without an embedder.
+    pub fn search_workers(&self) -> Vec<Arc<dyn Worker>> {
+        let embedder = self.outside.embedder.clone();
+        embedder.map(|embedder| Arc::new(Embed { embedder }) as Arc<dyn Worker>).into_iter().collect()
+    }
+
+    /// Reads who is present, so that the first search need not, and asks for the vectors that are
+    /// missing or of another model. Answers how many agents lacked one.
+    pub async fn prepare_search(self: &Arc<Self>, store: &Store) -> Result<usize, Fault> {
+        let Some(embedder) = &self.outside.embedder else { return Ok(0) };
+        let service = Arc::clone(self);
+        store.read(move |tx| service.finder.as_ref().map_or(Ok(()), |finder| finder.refresh(tx))).await?;
+        search::embedding::ask_for_missing(store, &*self.ids, embedder.model_id()).await
     }
 
     pub(crate) fn profile_url(&self, agent: &str) -> String {

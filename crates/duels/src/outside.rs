@@ -6,6 +6,7 @@
 use std::{future::Future, pin::Pin, sync::Arc};
 
 use kernel::Fault;
+use semantic::Embedder;
 
 /// Work of such a part.
 pub type Pending<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
@@ -13,6 +14,8 @@ pub type Pending<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 /// The parts that this server has.
 #[derive(Clone, Default)]
 pub struct Outside {
+    /// Without one, search answers that it is not available.
+    pub embedder: Option<Arc<dyn Embedder>>,
     /// Writes `AUTO_BIO`; without one a template does.
     pub bio_writer: Option<Arc<dyn BioWriter>>,
     /// Without them `avatar_url` is refused.

@@ -122,9 +122,14 @@ impl Row {
     }
 
     pub fn blob(&self, index: usize) -> Result<Vec<u8>, Fault> {
+        self.opt_blob(index)?.ok_or_else(|| self.wrong(index, "bytes"))
+    }
+
+    pub fn opt_blob(&self, index: usize) -> Result<Option<Vec<u8>>, Fault> {
         match self.0.get(index) {
-            Some(Val::Blob(value)) => Ok(value.clone()),
-            _ => Err(self.wrong(index, "bytes")),
+            Some(Val::Blob(value)) => Ok(Some(value.clone())),
+            Some(Val::Null) => Ok(None),
+            _ => Err(self.wrong(index, "bytes or null")),
         }
     }
 }

@@ -18,6 +18,7 @@ kernel::statements! {
     SET_BALANCE = "UPDATE balance SET available = $3, locked = $4, available_version = $5, locked_version = $6 WHERE ledger = $1 AND person = $2";
     ADD_TRANSFER = "INSERT INTO transfer (id, ledger, debit, credit, amount, kind, reference, at_ms) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)";
     ADD_ENTRY = "INSERT INTO entry (ledger, account, version, transfer, delta, balance_after) VALUES ($1, $2, $3, $4, $5, $6)";
+    BALANCES_OF = "SELECT person, available, locked FROM balance WHERE ledger = $1 AND person IN ($2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21)";
     BALANCES = "SELECT person, available, locked, available_version, locked_version FROM balance WHERE ledger = $1 ORDER BY person";
     ENTRY_SUMS = "SELECT account, CAST(SUM(delta) AS BIGINT), COUNT(*), MAX(version) FROM entry WHERE ledger = $1 GROUP BY account";
     BROKEN_LINKS = "SELECT e.account, e.version FROM entry e LEFT JOIN entry p ON p.ledger = e.ledger AND p.account = e.account AND p.version = e.version - 1 WHERE e.ledger = $1 AND e.balance_after <> e.delta + COALESCE(p.balance_after, 0) ORDER BY e.account, e.version LIMIT 10";
@@ -88,6 +89,20 @@ pub fn open(tx: &mut dyn Tx, ledger: &str, person: &str) -> Result<(), Fault> {
 /// A person's balance. An account that was never opened is our mistake, not a zero.
 pub fn balance(tx: &mut dyn Tx, ledger: &str, person: &str) -> Result<Balance, Fault> {
     load(tx, ledger, person).map(|held| held.balance)
+}
+
+/// How many people [`balances`] takes at once.
+pub const BALANCES_MAX: usize = 20;
+
+/// The balances of at most [`BALANCES_MAX`] people; one without an account is left out.
+pub fn balances(tx: &mut dyn Tx, ledger: &str, people: &[&str]) -> Result<BTreeMap<String, Balance>, Fault> {
+    let mut args = vec![Val::from(ledger)];
+    // Nobody has the empty name, so it stands where there are fewer.
+    args.extend((0..BALANCES_MAX).map(|at| Val::from(people.get(at).copied().unwrap_or(""))));
+    tx.rows(&BALANCES_OF, &args)?
+        .iter()
+        .map(|row| Ok((row.text(0)?, Balance { available: row.i64(1)?, locked: row.i64(2)? })))
+        .collect()
 }
 
 #[derive(Debug, Clone, Copy)]

@@ -106,7 +106,7 @@ impl Command for Admit {
 
     fn run(&self, tx: &mut dyn Tx) -> Result<Verdict<()>, Fault> {
         tx.lock(&[lock_name(&self.subject)])?;
-        admit_in_rows(tx, &self.subject, &self.windows).map(|_| Verdict::Done(()))
+        admit_in_rows(tx, &self.subject, &self.windows).map(Verdict::Done)
     }
 }
 
@@ -115,9 +115,8 @@ pub fn lock_name(subject: &str) -> String {
     format!("rate:{subject}")
 }
 
-/// Admits and counts one call, or refuses and counts nothing. Returns the earliest instant at which
-/// the next call would be admitted.
-pub fn admit_in_rows(tx: &mut dyn Tx, subject: &str, windows: &Windows) -> Result<Moment, Fault> {
+/// Admits and counts one call, or refuses and counts nothing.
+pub fn admit_in_rows(tx: &mut dyn Tx, subject: &str, windows: &Windows) -> Result<(), Fault> {
     let total = tx.row(&TOTAL, &[subject.into()])?.map_or(Ok(0), |row| row.i64(0))?;
     let now = tx.now();
     if let Some(opens_at) = opens_at(tx, subject, windows, total)?
@@ -128,7 +127,14 @@ pub fn admit_in_rows(tx: &mut dyn Tx, subject: &str, windows: &Windows) -> Resul
     let slot = total % i64::from(windows.long.max);
     tx.exec(&SET_HIT, &[subject.into(), slot.into(), now.into()])?;
     tx.exec(&SET_TOTAL, &[subject.into(), (total + 1).into()])?;
-    Ok(opens_at(tx, subject, windows, total + 1)?.map_or(now, |at| at.max(now)))
+    Ok(())
+}
+
+/// The earliest instant at which the next call would be admitted, counting nothing.
+pub fn next_in_rows(tx: &mut dyn Tx, subject: &str, windows: &Windows) -> Result<Moment, Fault> {
+    let total = tx.row(&TOTAL, &[subject.into()])?.map_or(Ok(0), |row| row.i64(0))?;
+    let now = tx.now();
+    Ok(opens_at(tx, subject, windows, total)?.map_or(now, |at| at.max(now)))
 }
 
 fn opens_at(tx: &mut dyn Tx, subject: &str, windows: &Windows, total: i64) -> Result<Option<Moment>, Fault> {

@@ -82,6 +82,8 @@ pub struct Model {
     /// Indexes into `duels` in the order of settlement.
     settled: Vec<usize>,
     gifts: Vec<Gift>,
+    /// When each agent's admitted searches were.
+    searches: BTreeMap<String, Vec<i64>>,
     /// What the last status of an agent delivered: duel and message count, as its cursor says.
     pub cursors: BTreeMap<String, Vec<(usize, usize)>>,
 }
@@ -281,6 +283,52 @@ impl Model {
         let action = if self.live(name).is_some() { "LEFT" } else { "ALREADY_INACTIVE" };
         self.agent(name).presence = None;
         Ok(self.presence_body(name, action))
+    }
+
+    /// The agents found are in the order of their names; likeness is not predicted here.
+    pub fn search(&mut self, name: &str) -> Prediction {
+        self.touch(&[name]);
+        let times = self.searches.entry(name.to_owned()).or_default();
+        let opens = |times: &[i64]| {
+            let after = |max: usize, span: i64| match times.len().checked_sub(max) {
+                Some(at) => times[at] + span,
+                None => 0,
+            };
+            after(10, 60_000).max(after(50, 3_600_000))
+        };
+        if opens(times) > self.now {
+            return Err("SEARCH_COOLDOWN");
+        }
+        times.push(self.now);
+        let next = opens(times).max(self.now);
+        let agents: Vec<Value> = self
+            .agents
+            .iter()
+            .filter(|(other, agent)| {
+                let last =
+                    self.pair(name, other).filter_map(|i| self.duels[i].finish.as_ref()).map(|f| f.at).max();
+                *other != name
+                    && self.live(other).is_some()
+                    && agent.available >= 5
+                    && self.active(other).len() < 3
+                    && self.pair(name, other).all(|i| self.duels[i].finish.is_some())
+                    && last.is_none_or(|at| self.now >= at + 300_000)
+            })
+            .map(|(other, agent)| {
+                let presence = self.live(other).unwrap();
+                json!({
+                    "nickname": other, "balance": agent.available + agent.locked,
+                    "available_balance": agent.available, "rating_percent": self.rating(other, None),
+                    "duels_played": self.counts(other, None).2, "pitch": presence.pitch,
+                    "arena_expires_at": instant(presence.expires),
+                    "arena_expires_in_seconds": (presence.expires - self.now) / 1000,
+                })
+            })
+            .collect();
+        Ok(json!({
+            "server_time": instant(self.now), "returned_count": agents.len(), "next_search_at": instant(next),
+            "retry_after_seconds": (next - self.now + 999) / 1000, "agents": agents,
+        }))
     }
 
     fn side(&self, i: usize, name: &str) -> usize {

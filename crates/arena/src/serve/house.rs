@@ -105,7 +105,12 @@ impl House {
         let (stop_workers, stopping) = watch::channel(false);
         let workers = vec![
             tokio::spawn(duels::worker::run(store.clone(), Arc::clone(&service), stopping.clone())),
-            tokio::spawn(store::jobs::run(store.clone(), ids, duels::behaviour::workers(), stopping.clone())),
+            tokio::spawn(store::jobs::run(
+                store.clone(),
+                ids,
+                duels::behaviour::workers(service.outside().embedder.is_some()),
+                stopping.clone(),
+            )),
             tokio::spawn(housekeeping(store.clone(), stopping)),
         ];
         let doors = tokio::spawn(doors::serve(listener, router, limits, stop.clone().cancelled_owned()));

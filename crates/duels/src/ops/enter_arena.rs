@@ -1,11 +1,12 @@
 //! `enter_arena`: publish the caller as available for new duels, for a limited time.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use kernel::{
     Fault, Moment,
+    id::DerivedIds,
     input::{Whole, present},
-    operation::{Doc, Operation, Spec, Step},
+    operation::{Doc, Operation, Spec, Step, Then, Waiting},
     principal::Call,
     tx::{Command, Tx, Verdict},
 };
@@ -16,9 +17,10 @@ use store::ledger;
 use crate::{
     Duels, LEDGER, SCOPE,
     fault::DuelFault,
-    rules::limits::{PITCH_CHARS_MAX, STAKE_POINTS_MIN, TRANSCRIPT_POLICY},
+    rules::limits::{ENTER_EMBED_MS_MAX, PITCH_CHARS_MAX, STAKE_POINTS_MIN, TRANSCRIPT_POLICY},
+    search::embedding,
     settlement::Party,
-    tables::{duels, presences},
+    tables::{duels, presences, vectors::Stored},
     text,
     view::{Arena, Balance},
 };
@@ -103,8 +105,45 @@ impl Operation for EnterArena {
         let me = call.principal.person_id.clone();
         let party = Party::of(tx, &[&me])?;
         let ttl_ms = input.ttl_minutes.get() * 60_000;
-        Ok(Step::Run(Box::new(Enter { me, party, pitch, ttl_ms, model_key, seed: service.ids.seed() })))
+        let seed = service.ids.seed();
+        let mut enter = Enter { me, party, pitch, ttl_ms, model_key, seed, vector: Embedded::Never };
+        let Some(embedder) = service.outside.embedder.clone() else { return Ok(Step::Run(Box::new(enter))) };
+        // A renewal with the same words keeps their vector.
+        let stored = presences::get(tx, &enter.me)?.filter(|presence| presence.pitch == enter.pitch);
+        if let Some(vector) = stored.and_then(|presence| presence.vector)
+            && vector.model == embedder.model_id()
+        {
+            enter.vector = Embedded::Now(vector);
+            return Ok(Step::Run(Box::new(enter)));
+        }
+        let work = async move {
+            let limit = Duration::from_millis(ENTER_EMBED_MS_MAX);
+            let embedding = tokio::time::timeout(limit, embedder.embed(&enter.pitch)).await;
+            enter.vector = match embedding {
+                Ok(Ok(vector)) => Embedded::Now(Stored::new(embedder.model_id(), &vector)),
+                Ok(Err(error)) => {
+                    tracing::warn!(
+                        error = embedding::failure(&error).context(),
+                        "a pitch waits for its vector"
+                    );
+                    Embedded::Later
+                }
+                Err(_elapsed) => Embedded::Later,
+            };
+            let next: Then<Output> = Box::new(move |_| Ok(Step::Run(Box::new(enter))));
+            Ok(next)
+        };
+        Ok(Step::Wait(Waiting { first: None, work: Box::pin(work) }))
     }
+}
+
+/// Whether the pitch has its vector.
+enum Embedded {
+    /// This server has no embedder.
+    Never,
+    Now(Stored),
+    /// It could not be had in time; a job gets it.
+    Later,
 }
 
 struct Enter {
@@ -114,6 +153,7 @@ struct Enter {
     ttl_ms: i64,
     model_key: Option<String>,
     seed: [u8; 16],
+    vector: Embedded,
 }
 
 impl Command for Enter {
@@ -124,7 +164,8 @@ impl Command for Enter {
     }
 
     fn run(&self, tx: &mut dyn Tx) -> Result<Verdict<Output>, Fault> {
-        self.party.enter(tx, &kernel::id::DerivedIds::new(self.seed))?;
+        let ids = DerivedIds::new(self.seed);
+        self.party.enter(tx, &ids)?;
         let balance = ledger::balance(tx, LEDGER, &self.me)?;
         if balance.available < STAKE_POINTS_MIN {
             let fault = DuelFault::BelowDuelMinimum { available: balance.available };
@@ -140,7 +181,14 @@ impl Command for Enter {
             model_key,
             policy: TRANSCRIPT_POLICY,
             expires_at: now.plus_ms(self.ttl_ms),
+            vector: match &self.vector {
+                Embedded::Now(vector) => Some(vector.clone()),
+                Embedded::Never | Embedded::Later => None,
+            },
         };
+        if matches!(self.vector, Embedded::Later) {
+            embedding::enqueue(tx, &ids, &self.me)?;
+        }
         presences::put(tx, &self.me, &presence)?;
         let active_duel_nicknames = active_nicknames(tx, &self.me)?;
         let mut out = Output {

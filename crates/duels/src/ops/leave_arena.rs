@@ -111,7 +111,7 @@ impl Command for Leave {
             Some(_) => Action::Left,
             None => Action::AlreadyInactive,
         };
-        presences::delete(tx, &self.me)?;
+        presences::end(tx, &self.me)?;
         let active_duel_nicknames = active_nicknames(tx, &self.me)?;
         let mut out = Output {
             server_time: now,

@@ -1,24 +1,31 @@
 //! `search_agents`: find opponents by meaning.
 //!
-//! The budget and the shape of the answer are here. This server has no encoder yet, so after the
-//! charge every search answers `EMBEDDING_UNAVAILABLE`.
+//! The budget and the shape of the answer are here; who is near to a query is `search::finder`.
+//! Scores never leave it.
 
 use std::sync::Arc;
 
 use kernel::{
     Fault, Kind, Moment,
-    operation::{Doc, Operation, Spec, Step},
+    id::DerivedIds,
+    operation::{Doc, Operation, Spec, Step, Then, Waiting},
     principal::Call,
     tx::{Command, Tx, Verdict},
 };
 use schemars::JsonSchema;
+use semantic::Vector;
 use serde::{Deserialize, Serialize};
 use store::limits::{self, Window, Windows};
 
 use crate::{
-    Duels, SCOPE,
+    Duels, SCOPE, behaviour,
     fault::DuelFault,
-    rules::{limits::QUERY_CHARS_MAX, rating::Tenths},
+    rules::{
+        limits::QUERY_CHARS_MAX,
+        rating::{Tenths, rating},
+    },
+    search::{embedding, finder::Match},
+    settlement::Party,
     text,
 };
 
@@ -57,6 +64,34 @@ pub struct Output {
     pub agents: Vec<Found>,
 }
 
+impl Output {
+    pub fn summarize(&self) -> String {
+        let found = match self.returned_count {
+            0 => "Nobody can start a duel with you now; try again when more agents have entered.".to_owned(),
+            1 => "1 agent can start a duel with you now.".to_owned(),
+            n => format!("{n} agents can start a duel with you now."),
+        };
+        format!("{found} You may search again at {}.", self.next_search_at)
+    }
+}
+
+impl Found {
+    fn of(found: Match, now: Moment) -> Self {
+        let Match { opponent, balance } = found;
+        Self {
+            rating_percent: rating(opponent.wins, opponent.draws, opponent.duels),
+            duels_played: opponent.duels,
+            nickname: opponent.nickname,
+            balance: balance.total(),
+            available_balance: balance.available,
+            pitch: opponent.pitch,
+            auto_bio: opponent.auto_bio.unwrap_or_else(|| behaviour::NONE_YET.to_owned()),
+            arena_expires_at: opponent.lease.expires_at,
+            arena_expires_in_seconds: opponent.lease.expires_at.ms_since(now) / 1000,
+        }
+    }
+}
+
 pub struct SearchAgents;
 
 impl Operation for SearchAgents {
@@ -84,37 +119,81 @@ impl Operation for SearchAgents {
     };
 
     fn start(
-        _service: &Arc<Duels>,
-        _tx: &mut dyn Tx,
+        service: &Arc<Duels>,
+        tx: &mut dyn Tx,
         call: &Call,
         input: Input,
     ) -> Result<Step<Output>, Fault> {
-        text::words("query", &input.query, QUERY_CHARS_MAX)?;
-        let subject = format!("duels.search|{}", call.principal.person_id);
-        Ok(Step::Run(Box::new(Charge { subject })))
+        let query = text::words("query", &input.query, QUERY_CHARS_MAX)?;
+        let me = call.principal.person_id.clone();
+        let subject = format!("duels.search|{me}");
+        let party = Party::of(tx, &[&me])?;
+        let first = Box::new(Charge { party, subject: subject.clone(), seed: service.ids.seed() });
+        let service = Arc::clone(service);
+        let work = async move {
+            // A refusal here comes after the charge, which is not given back.
+            let embedder = service.outside.embedder.as_ref().ok_or(DuelFault::SearchIsOff)?;
+            let query = embedder.embed(&query).await.map_err(|error| {
+                let cause = embedding::failure(&error);
+                Fault::from(DuelFault::EmbeddingUnavailable).with_context(cause.context().unwrap_or(""))
+            })?;
+            let next: Then<Output> =
+                Box::new(move |tx| answer(&service, tx, &me, &subject, &query).map(Step::Done));
+            Ok(next)
+        };
+        Ok(Step::Wait(Waiting { first: Some(first), work: Box::pin(work) }))
     }
 }
 
+fn answer(
+    service: &Duels,
+    tx: &mut dyn Tx,
+    me: &str,
+    subject: &str,
+    query: &Vector,
+) -> Result<Output, Fault> {
+    let finder = service.finder.as_ref().ok_or(DuelFault::SearchIsOff)?;
+    let now = tx.now();
+    let agents: Vec<Found> =
+        finder.find(tx, me, query)?.into_iter().map(|found| Found::of(found, now)).collect();
+    let next_search_at = limits::next_in_rows(tx, subject, &WINDOWS)?;
+    let mut out = Output {
+        server_time: now,
+        summary: String::new(),
+        returned_count: agents.len(),
+        next_search_at,
+        retry_after_seconds: next_search_at.seconds_until(now),
+        agents,
+    };
+    out.summary = out.summarize();
+    Ok(out)
+}
+
 struct Charge {
+    party: Party,
     subject: String,
+    seed: [u8; 16],
 }
 
 impl Command for Charge {
-    type Out = Output;
+    type Out = ();
 
     fn name(&self) -> &'static str {
         "duels.search_charge"
     }
 
-    fn run(&self, tx: &mut dyn Tx) -> Result<Verdict<Output>, Fault> {
+    fn run(&self, tx: &mut dyn Tx) -> Result<Verdict<()>, Fault> {
+        self.party.enter(tx, &DerivedIds::new(self.seed))?;
         tx.lock(&[limits::lock_name(&self.subject)])?;
         match limits::admit_in_rows(tx, &self.subject, &WINDOWS) {
-            Ok(_) => Ok(Verdict::Refused(DuelFault::EmbeddingUnavailable.into())),
-            Err(fault) if fault.kind == Kind::RateLimited => Err(DuelFault::SearchCooldown {
-                retry_after_seconds: fault.retry_after_seconds.unwrap_or(1),
-                message: fault.message,
-            }
-            .into()),
+            Ok(()) => Ok(Verdict::Done(())),
+            Err(fault) if fault.kind == Kind::RateLimited => Ok(Verdict::Refused(
+                DuelFault::SearchCooldown {
+                    retry_after_seconds: fault.retry_after_seconds.unwrap_or(1),
+                    message: fault.message,
+                }
+                .into(),
+            )),
             Err(fault) => Err(fault),
         }
     }

@@ -39,6 +39,14 @@ pub fn rematch_at(finished_at: Moment) -> Moment {
     finished_at.plus_ms(COOLDOWN_MS)
 }
 
+/// Whether a caller that may challenge could start a duel with `target` now.
+pub fn is_open_to(target: &Candidate, last_finished_at: Option<Moment>, now: Moment) -> bool {
+    target.presence.is_some_and(|lease| lease.is_live(now))
+        && target.available >= STAKE_POINTS_MIN
+        && target.active_duels < ACTIVE_DUELS_MAX
+        && last_finished_at.is_none_or(|at| now >= rematch_at(at))
+}
+
 /// The stakes of the new duel, or the first reason against it.
 pub fn admit(
     caller: &Candidate,

@@ -21,6 +21,10 @@ pub const QUERY_CHARS_MAX: usize = 500;
 pub const MODEL_KEY_CHARS: std::ops::RangeInclusive<usize> = 3..=100;
 pub const SOCIAL_URL_CHARS_MAX: usize = 300;
 
+/// Agents that one search answers.
+pub const SEARCH_RESULTS_MAX: usize = 20;
+/// How long entering the arena waits for the vector of the pitch; later a job provides it.
+pub const ENTER_EMBED_MS_MAX: u64 = 2_000;
 /// Messages that one status delivers for one duel.
 pub const DELIVERED_MESSAGES_MAX: i64 = 100;
 /// Messages of a settled duel that its public record shows.

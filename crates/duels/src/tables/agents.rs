@@ -5,6 +5,7 @@ use kernel::{
     tx::{Row, Tx},
 };
 
+use super::vectors::Stored;
 use crate::{
     fault::DuelFault,
     rules::{limits::LEADERBOARD_ROWS, rating::rating, settle::SideResult},
@@ -22,7 +23,9 @@ kernel::statements! {
     BY_ID = concat!("SELECT ", columns!(), " FROM agent WHERE id = $1");
     BY_NICKNAME = concat!("SELECT ", columns!(), " FROM agent WHERE nickname = $1");
     SET_PRESENTATION = "UPDATE agent SET bio = $2, avatar_url = $3, social_provider = $4, social_username = $5 WHERE id = $1";
-    SET_AUTO_BIO = "UPDATE agent SET auto_bio = $2 WHERE id = $1";
+    SET_AUTO_BIO = "UPDATE agent SET auto_bio = $2, bio_model = $3, bio_vector = $4 WHERE id = $1";
+    SET_BIO_VECTOR = "UPDATE agent SET bio_model = $3, bio_vector = $4 WHERE id = $1 AND auto_bio = $2";
+    BIO = "SELECT auto_bio, bio_model, bio_vector FROM agent WHERE id = $1";
     COUNT_DUEL = "UPDATE agent SET wins = $2, draws = $3, duels = $4, staked = $5, paid = $6, rating_permille = $7 WHERE id = $1";
     COUNT_MODEL = "INSERT INTO agent_model (agent, model_key, wins, draws, duels) VALUES ($1, $2, $3, $4, 1) ON CONFLICT (agent, model_key) DO UPDATE SET wins = agent_model.wins + excluded.wins, draws = agent_model.draws + excluded.draws, duels = agent_model.duels + 1";
     MODELS = "SELECT model_key, wins, draws, duels FROM agent_model WHERE agent = $1 ORDER BY wins DESC, draws DESC, duels DESC, model_key";
@@ -109,8 +112,29 @@ pub(crate) fn set_presentation(tx: &mut dyn Tx, agent: &Agent) -> Result<(), Fau
     tx.exec(&SET_PRESENTATION, &args).map(|_| ())
 }
 
-pub(crate) fn set_auto_bio(tx: &mut dyn Tx, id: &str, text: &str) -> Result<(), Fault> {
-    tx.exec(&SET_AUTO_BIO, &[id.into(), text.into()]).map(|_| ())
+/// The behaviour summary of an agent and its vector, both missing until there is one.
+pub(crate) fn bio(tx: &mut dyn Tx, id: &str) -> Result<(Option<String>, Option<Stored>), Fault> {
+    match tx.row(&BIO, &[id.into()])? {
+        Some(row) => Ok((row.opt_text(0)?, Stored::of(&row, 1)?)),
+        None => Ok((None, None)),
+    }
+}
+
+/// Replaces the behaviour summary; without a vector it does not count in search.
+pub(crate) fn set_auto_bio(
+    tx: &mut dyn Tx,
+    id: &str,
+    text: &str,
+    vector: Option<&Stored>,
+) -> Result<(), Fault> {
+    let (model, vector) = Stored::columns(vector);
+    tx.exec(&SET_AUTO_BIO, &[id.into(), text.into(), model, vector]).map(|_| ())
+}
+
+/// Gives a summary its vector, unless the summary is another one by now.
+pub(crate) fn set_bio_vector(tx: &mut dyn Tx, id: &str, text: &str, vector: &Stored) -> Result<(), Fault> {
+    let (model, vector) = Stored::columns(Some(vector));
+    tx.exec(&SET_BIO_VECTOR, &[id.into(), text.into(), model, vector]).map(|_| ())
 }
 
 /// One finished duel of an agent, as the counters need it.

@@ -4,5 +4,7 @@ pub(crate) mod agents;
 pub(crate) mod duels;
 pub(crate) mod gifts;
 pub(crate) mod messages;
+pub(crate) mod opponents;
 pub(crate) mod presences;
 pub(crate) mod secrets;
+pub(crate) mod vectors;

@@ -12,6 +12,7 @@ use testkit::{
     duels_model::{Model, Prediction, without_unpredicted},
 };
 
+use crate::letters::Letters;
 use crate::world::World;
 
 const NAMES: [&str; 5] = ["alpha", "beta", "gamma", "delta", "omega"];
@@ -60,6 +61,9 @@ enum Step {
         who: usize,
         what: usize,
     },
+    Search {
+        who: usize,
+    },
     Advance {
         ms: i64,
         sweep: bool,
@@ -91,6 +95,7 @@ fn step() -> impl Strategy<Value = Step> {
             .prop_map(|((who, other), count, note)| Step::Transfer { who, other, count, note }),
         1 => (who.clone(), any::<Option<u8>>()).prop_map(|(who, text)| Step::Bio { who, text }),
         5 => (who.clone(), any::<bool>()).prop_map(|(who, acknowledge)| Step::Status { who, acknowledge }),
+        3 => who.clone().prop_map(|who| Step::Search { who }),
         3 => (who, 0..5usize).prop_map(|(who, what)| Step::Read { who, what }),
         2 => (prop_oneof![4 => 1..=20_000i64, 1 => 1..=300_000i64, 1 => Just(600_000i64)], any::<bool>())
             .prop_map(|(ms, sweep)| Step::Advance { ms, sweep }),
@@ -110,6 +115,7 @@ fn assert_summary(tool: &str, body: &Value) {
     match tool {
         "enter_arena" => check!(enter_arena),
         "leave_arena" => check!(leave_arena),
+        "search_agents" => check!(search_agents),
         "challenge_agent" => check!(challenge_agent),
         "send_message" => check!(send_message),
         "submit_demand" => check!(submit_demand),
@@ -139,7 +145,7 @@ struct Run {
 type Tally = std::collections::BTreeMap<String, usize>;
 
 /// Outcomes that the histories together must reach at least this often.
-const REACHED: [(&str, usize); 23] = [
+const REACHED: [(&str, usize); 25] = [
     ("enter_arena ENTERED", 100),
     ("leave_arena LEFT", 5),
     ("leave_arena ALREADY_INACTIVE", 5),
@@ -161,6 +167,8 @@ const REACHED: [(&str, usize); 23] = [
     ("submit_demand DUEL_FINISHED", 20),
     ("transfer TRANSFERRED", 20),
     ("transfer INSUFFICIENT_BALANCE", 2),
+    ("search_agents read", 100),
+    ("opponents found", 200),
     ("completed deliveries", 20),
     ("ranked rows", 5),
 ];
@@ -172,8 +180,11 @@ impl Run {
             Err(body) => body["error"]["code"].as_str().unwrap_or("?").to_owned(),
         };
         *self.tally.entry(format!("{tool} {what}")).or_default() += 1;
-        for (name, path) in [("completed deliveries", "completed_message_deliveries"), ("ranked rows", "top")]
-        {
+        for (name, path) in [
+            ("completed deliveries", "completed_message_deliveries"),
+            ("ranked rows", "top"),
+            ("opponents found", "agents"),
+        ] {
             let rows = answer.as_ref().ok().and_then(|body| body[path].as_array()).map_or(0, Vec::len);
             *self.tally.entry(name.to_owned()).or_default() += rows;
         }
@@ -200,6 +211,9 @@ impl Run {
                 }
                 let mut stripped = body;
                 without_unpredicted(&mut stripped);
+                if let Some(agents) = stripped.get_mut("agents").and_then(Value::as_array_mut) {
+                    agents.sort_by_key(|agent| agent["nickname"].to_string());
+                }
                 if stripped == wanted {
                     Ok(())
                 } else {
@@ -287,6 +301,10 @@ impl Run {
                 let input = json!({"message_ack_cursor": cursor.unwrap_or(Value::Null)});
                 self.call(who, "get_arena_status", &input, predicted).await
             }
+            Step::Search { who } => {
+                let predicted = self.model.search(NAMES[who]);
+                self.call(who, "search_agents", &json!({"query": "pitch"}), predicted).await
+            }
             Step::Read { who, what } => {
                 let (tool, predicted) = match what {
                     0 => ("get_arena_history", self.model.history(NAMES[who], 0)),
@@ -324,7 +342,7 @@ fn opening(steps: usize) -> i64 {
 }
 
 async fn play(place: &TestPlace, steps: &[Step]) -> Result<Tally, String> {
-    let world = World::new(place);
+    let world = World::searching(place, Letters::new("letters/1"));
     let mut model = Model::default();
     model.now = world.now().as_millis();
     for name in NAMES {

@@ -6,11 +6,14 @@
     reason = "helpers of tests are not in test functions, and a reference predicts refusals too"
 )]
 
+mod bios;
 mod contract;
 mod cursors;
 mod deadlines;
 mod histories;
+mod letters;
 mod publics;
 mod rates;
 mod scripts;
+mod search;
 mod world;

@@ -13,9 +13,12 @@ use kernel::{
     principal::{Call, Principal},
     tx::{Command, Tx, Verdict},
 };
+use semantic::Embedder;
 use serde_json::Value;
-use store::{Schema, Store};
+use store::{Options, Probe, Schema, Store};
 use testkit::TestPlace;
+
+use crate::letters::Letters;
 
 pub(crate) const SCHEMAS: &[Schema] = &[identity::SCHEMA, duels::SCHEMA];
 pub(crate) const PUBLIC_URL: &str = "https://arena.example";
@@ -28,11 +31,13 @@ pub(crate) const fn minutes(n: i64) -> i64 {
     n * 60_000
 }
 
+#[derive(Clone)]
 pub(crate) struct World {
     pub(crate) store: Store,
+    service: Arc<Duels>,
     pub(crate) product: Arc<Product>,
     pub(crate) ids: Arc<SeededIds>,
-    people: Mutex<BTreeMap<String, Principal>>,
+    people: Arc<Mutex<BTreeMap<String, Principal>>>,
 }
 
 /// Makes a person with a duels account, as the binary does.
@@ -57,18 +62,56 @@ impl Command for Join {
 }
 
 impl World {
-    /// A world at a whole second, standing still.
+    /// A world at a whole second, standing still, with nothing outside of its store.
     pub(crate) fn new(place: &TestPlace) -> Self {
+        Self::outside(place, Outside::default())
+    }
+
+    /// A world that can search.
+    pub(crate) fn searching(place: &TestPlace, embedder: Arc<dyn Embedder>) -> Self {
+        Self::outside(place, Outside { embedder: Some(embedder), ..Outside::default() })
+    }
+
+    pub(crate) fn outside(place: &TestPlace, outside: Outside) -> Self {
         let store = place.open(SCHEMAS);
         store.set_speed(0).unwrap();
-        let ids = Arc::new(SeededIds::new(7));
-        let service =
-            Duels::open(&store, Arc::clone(&ids) as Arc<dyn Ids>, PUBLIC_URL, Outside::default()).unwrap();
-        let product = Arc::new(duels::product(&service));
-        let world = Self { store, product, ids, people: Mutex::default() };
+        let world = Self::on(store, 7, outside);
         let past = world.now().as_millis().rem_euclid(1000);
         world.advance(1000 - past);
         world
+    }
+
+    fn on(store: Store, seed: u64, outside: Outside) -> Self {
+        let ids = Arc::new(SeededIds::new(seed));
+        let service = Duels::open(&store, Arc::clone(&ids) as Arc<dyn Ids>, PUBLIC_URL, outside).unwrap();
+        let product = Arc::new(duels::product(&service));
+        Self { store, service, product, ids, people: Arc::default() }
+    }
+
+    /// A world whose every commit calls `probe`.
+    pub(crate) fn probed(place: &TestPlace, probe: Probe, embedder: Arc<dyn Embedder>) -> Self {
+        let store = Store::open(Options { probe: Some(probe), ..place.options(SCHEMAS) }).unwrap();
+        store.set_speed(0).unwrap();
+        Self::on(store, 7, Outside { embedder: Some(embedder), ..Outside::default() })
+    }
+
+    /// The same people and state through a service that has seen nothing of it yet.
+    pub(crate) fn another_node(&self, embedder: &Arc<Letters>) -> Self {
+        let seed = u64::from(self.ids.slug().as_bytes()[0]) + 1_000;
+        let embedder = Some(Arc::clone(embedder) as Arc<dyn Embedder>);
+        let mut node = Self::on(self.store.clone(), seed, Outside { embedder, ..Outside::default() });
+        node.people = Arc::clone(&self.people);
+        node
+    }
+
+    pub(crate) fn service(&self) -> &Arc<Duels> {
+        &self.service
+    }
+
+    /// One round of the workers of search; how many jobs were tried.
+    pub(crate) async fn do_jobs(&self) -> usize {
+        let workers = self.service.search_workers();
+        store::jobs::run_once(&self.store, &*self.ids, &workers, store::jobs::LEASE_MS).await.unwrap()
     }
 
     /// A world whose named agents have entered the arena with 100 points.
