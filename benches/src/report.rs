@@ -91,6 +91,14 @@ Through the door the same duels are REST calls to `arena serve`, with keys and b
 **start.** From starting the process to the first 200 of `/readyz`, with a data directory that does not
 exist before; resident memory two seconds later; and the tokens (o200k) of name, description and
 inputSchema of every tool that `/duels/mcp` lists.
+
+**search.** An index of 100,000 agents with two vectors each, 512 components of one byte: random ones, so
+that nothing is skipped and nothing is near. A search embeds a query of the evaluation set and takes the best
+twenty. Beside it, in the same round: embedding the same query, and one sequential read of as many bytes
+in another place of the memory. The ratio is the search over the sum of both. The whole order is compared
+with a sort by scores that are computed one by one without the index. For retrieval, every query of
+`benches/data/retrieval_eval.json` (paraphrases in four languages) ranks its 30 pitches; a query counts if
+its pitch is among the first five.
 ";
 
 pub(crate) fn document(machine: &Machine, rows: &[Row]) -> String {
@@ -98,7 +106,7 @@ pub(crate) fn document(machine: &Machine, rows: &[Row]) -> String {
     let mut out = format!(
         "# Performance\n\n\
          Written by `cargo xtask bench`; to repeat it, run that. It builds in release mode and takes some\n\
-         minutes. Names run single rows (`cargo xtask bench whoami duels start`), `--quick` shows only\n\
+         minutes. Names run single rows (`cargo xtask bench whoami duels`), `--quick` shows only\n\
          that they work, `--json` prints data. The servers of other SDKs are measured when `python3`\n\
          (or `ARENA_TEST_PYTHON`) and `node` (or `ARENA_TEST_NODE_BIN` and `ARENA_TEST_NODE_MODULES`)\n\
          have them; PostgreSQL when its programs are installed.\n\n\

@@ -2,6 +2,7 @@
 
 mod duels;
 mod peers;
+mod search;
 mod start;
 mod whoami;
 
@@ -14,10 +15,11 @@ pub(crate) enum Name {
     Whoami,
     Duels,
     Start,
+    Search,
 }
 
 impl Name {
-    pub(crate) const ALL: [Self; 3] = [Self::Whoami, Self::Duels, Self::Start];
+    pub(crate) const ALL: [Self; 4] = [Self::Whoami, Self::Duels, Self::Start, Self::Search];
 
     pub(crate) fn parse(text: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|name| name.as_str() == text)
@@ -28,6 +30,7 @@ impl Name {
             Self::Whoami => "whoami",
             Self::Duels => "duels",
             Self::Start => "start",
+            Self::Search => "search",
         }
     }
 }
@@ -89,6 +92,7 @@ pub(crate) fn measure(name: Name, effort: Effort) -> Outcome<Vec<Row>> {
             Name::Whoami => whoami::measure(effort).await,
             Name::Duels => duels::measure(effort).await,
             Name::Start => start::measure(effort).await,
+            Name::Search => tokio::task::spawn_blocking(move || search::measure(effort)).await?,
         }
     })
 }

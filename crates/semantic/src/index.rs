@@ -6,6 +6,7 @@ mod scan;
 
 use std::{collections::HashMap, hash::Hash};
 
+use ranked::Candidate;
 pub use ranked::{Entry, Ranked};
 use scan::Rows;
 
@@ -68,6 +69,11 @@ impl<K: Clone + Eq + Hash + Ord, M: Ord> Index<K, M> {
         self.places.get(key).map(|place| &self.entries[*place].1)
     }
 
+    /// To change what is kept with an entry, such as the end of a lease, and leave its vectors alone.
+    pub fn get_mut(&mut self, key: &K) -> Option<&mut M> {
+        self.places.get(key).map(|place| &mut self.entries[*place].1)
+    }
+
     /// Adds an entry or replaces the one of this key.
     pub fn put(
         &mut self,
@@ -114,12 +120,16 @@ impl<K: Clone + Eq + Hash + Ord, M: Ord> Index<K, M> {
     /// entry, before any is compared.
     pub fn ranked(&self, query: &Vector, admits: impl Fn(&M) -> bool) -> Result<Ranked<'_, K, M>, WrongDims> {
         self.check(query)?;
-        let products = self.rows.products(query);
-        let entries = self.entries.iter().zip(&self.weights).zip(products);
-        Ok(entries
-            .filter(|(((_, meta), _), _)| admits(meta))
-            .map(|(((key, meta), weights), products)| Entry::new(weights.score(products), meta, key))
-            .collect())
+        let mut candidates = Vec::with_capacity(self.len());
+        self.rows.products(query, |from, products| {
+            let entries = self.entries[from..].iter().zip(&self.weights[from..]);
+            for (place, (((_, meta), weights), products)) in (from..).zip(entries.zip(products)) {
+                if admits(meta) {
+                    candidates.push(Candidate { score: weights.score(*products), place });
+                }
+            }
+        });
+        Ok(Ranked::new(&self.entries, candidates))
     }
 
     fn check(&self, vector: &Vector) -> Result<(), WrongDims> {
@@ -135,9 +145,9 @@ impl Weights {
         Self { pitched: pitch.is_some(), pitch: length(pitch) * tenths, bio: length(bio) * BIO_TENTHS }
     }
 
-    /// `None` without a pitch, which is less than every score. A product has less than 27 bits more than the
-    /// length by which it is divided has, so that nothing overflows.
-    fn score(self, [pitch, bio]: [i32; 2]) -> Option<i64> {
-        self.pitched.then(|| i64::from(pitch) * self.pitch + i64::from(bio) * self.bio)
+    /// A product has at most 27 bits and, with the length that divides it, less than 60. The least number
+    /// is the score of who has no pitch.
+    fn score(self, [pitch, bio]: [i32; 2]) -> i64 {
+        if self.pitched { i64::from(pitch) * self.pitch + i64::from(bio) * self.bio } else { i64::MIN }
     }
 }

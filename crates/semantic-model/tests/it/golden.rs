@@ -1,7 +1,10 @@
 //! The encoder against vectors and tokens that `golden.py` computed in double precision.
 
+use std::fmt::Write;
+
 use semantic::Encoder;
 use semantic_model::MODEL;
+use sha2::{Digest, Sha256};
 
 const CASES: &str = include_str!("golden.json");
 const VECTORS: &[u8] = include_bytes!("golden.f32");
@@ -78,4 +81,24 @@ fn a_text_of_any_length_has_a_bounded_number_of_tokens() {
     let tokens = encoder.tokens(&text);
     assert_eq!(tokens.len(), semantic::encoder::TOKENS_MAX);
     assert_eq!((tokens.first(), tokens.last()), (Some(&1), Some(&2)));
+}
+
+/// The sum over the bits of all vectors, on every machine. Who changes the arithmetic changes it, and then
+/// stored vectors must be made again: raise the number at the end of `MODEL_ID`.
+#[test]
+fn the_bits_are_those_of_the_model_id() {
+    const SUM: &str = "7e0bf7d0b65b8eba694c76aac74aef6d95e863532a9972f260f44952ca92192e";
+    let encoder = Encoder::from_bytes(MODEL).unwrap();
+    let mut sum = Sha256::new();
+    for case in cases() {
+        for number in encoder.encode(&case.text) {
+            sum.update(number.to_le_bytes());
+        }
+        sum.update(encoder.embed(&case.text).as_bytes());
+    }
+    let mut found = String::new();
+    for byte in sum.finalize() {
+        write!(found, "{byte:02x}").unwrap();
+    }
+    assert_eq!((semantic::model::MODEL_ID, found.as_str()), ("usem3/6dffe716cf17/i8/1", SUM));
 }

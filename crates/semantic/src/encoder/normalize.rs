@@ -6,6 +6,9 @@ use crate::model::Vocabulary;
 /// Begins every word, U+2581.
 const MARK: &[u8] = "\u{2581}".as_bytes();
 
+/// Of longer texts the rest is left out. So many bytes have more tokens than are used.
+pub(super) const NORMALIZED_BYTES_MAX: usize = 64 << 10;
+
 /// The normalised text, empty if nothing but white space is left.
 pub(super) fn normalize(vocabulary: &Vocabulary<'_>, text: &str) -> Vec<u8> {
     let mut rest = text;
@@ -14,6 +17,9 @@ pub(super) fn normalize(vocabulary: &Vocabulary<'_>, text: &str) -> Vec<u8> {
     let mut spaced = true;
     while let Some((mut piece, after)) = prefix(vocabulary, rest) {
         rest = after;
+        if out.len() >= NORMALIZED_BYTES_MAX {
+            break;
+        }
         if spaced {
             piece = piece.trim_ascii_start();
         }
@@ -75,4 +81,23 @@ fn longest(vocabulary: &Vocabulary<'_>, text: &[u8]) -> Option<(usize, usize)> {
 /// Where the children of a unit are, relative to it.
 fn children(unit: u32) -> usize {
     ((unit >> 10) << ((unit & 0x200) >> 6)) as usize
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{Model, sample};
+
+    #[test]
+    fn white_space_is_folded_and_the_text_bounded() {
+        let packed = sample::packed();
+        let vocabulary = Model::read(&packed).unwrap().vocabulary;
+        let normal = |text: &str| String::from_utf8(normalize(&vocabulary, text)).unwrap();
+        for (text, expected) in [("", ""), ("  ", ""), (" a  b ", "▁a▁b"), ("好", "▁好"), ("▁", "")]
+        {
+            assert_eq!(normal(text), expected, "{text:?}");
+        }
+        let long = normal(&"好a ".repeat(100_000));
+        assert!(long.len().abs_diff(NORMALIZED_BYTES_MAX) < 8);
+    }
 }

@@ -4,11 +4,16 @@
 
 use crate::{
     Vector,
-    simd::{Kernel, fastest},
+    simd::{Kernel, fastest, prefetch},
 };
 
 /// The kernel takes so many components at once; vectors are filled up with zeros.
 const STEP: usize = 32;
+/// How far ahead memory is asked for. Measured from 1 to 8 KiB: the product alone keeps too little under
+/// way, and a scan took half as long again as a plain read.
+const AHEAD: usize = 3_072;
+/// What one hint brings.
+const LINE: usize = 64;
 /// Vectors of an entry.
 const VECTORS: usize = 2;
 /// Entries of one allocation. An index that grows never moves more than one list of pointers.
@@ -57,15 +62,22 @@ impl Rows {
         self.blocks.truncate(self.len.div_ceil(BLOCK));
     }
 
-    /// The products of both vectors of every row with the query.
-    pub(super) fn products(&self, query: &Vector) -> Vec<[i32; VECTORS]> {
+    /// The products of both vectors of every row with the query, block by block, each with the place of its
+    /// first row.
+    pub(super) fn products(&self, query: &Vector, mut take: impl FnMut(usize, &[[i32; VECTORS]])) {
+        let wide = self.widen(query);
+        let mut products = vec![[0; VECTORS]; BLOCK.min(self.len)];
+        for (rows, from) in self.blocks.iter().zip((0..self.len).step_by(BLOCK)) {
+            let products = &mut products[..BLOCK.min(self.len - from)];
+            fastest(Products { rows, query: &wide, out: products });
+            take(from, products);
+        }
+    }
+
+    fn widen(&self, query: &Vector) -> Vec<i16> {
         let mut wide: Vec<i16> = query.components().iter().map(|byte| i16::from(*byte)).collect();
         wide.resize(self.width, 0);
-        let mut products = vec![[0; VECTORS]; self.len];
-        for (rows, products) in self.blocks.iter().zip(products.chunks_mut(BLOCK)) {
-            fastest(Products { rows, query: &wide, out: products });
-        }
-        products
+        wide
     }
 
     fn row(&mut self, place: usize) -> &mut [i8] {
@@ -88,15 +100,20 @@ impl Kernel for Products<'_> {
     #[inline(always)]
     fn run(self) {
         let vectors = self.rows.chunks_exact(self.query.len());
-        for (vector, product) in vectors.zip(self.out.as_flattened_mut()) {
-            let pairs = vector.as_chunks::<STEP>().0.iter().zip(self.query.as_chunks::<STEP>().0);
-            *product = pairs
-                .map(|(vector, query)| {
-                    let products =
-                        vector.iter().zip(query).map(|(one, two)| i32::from(*one) * i32::from(*two));
-                    products.sum::<i32>()
-                })
-                .sum();
+        let places = (AHEAD..).step_by(self.query.len());
+        for ((vector, product), ahead) in vectors.zip(self.out.as_flattened_mut()).zip(places) {
+            for line in (ahead..ahead + self.query.len()).step_by(LINE) {
+                prefetch(self.rows, line);
+            }
+            // Counted loops over lanes become multiplications of pairs: twice as fast as one sum.
+            let mut lanes = [0_i32; STEP];
+            let (vector, query) = (vector.as_chunks::<STEP>().0, self.query.as_chunks::<STEP>().0);
+            for (vector, query) in vector.iter().zip(query) {
+                for lane in 0..STEP {
+                    lanes[lane] += i32::from(vector[lane]) * i32::from(query[lane]);
+                }
+            }
+            *product = lanes.iter().sum();
         }
     }
 }
@@ -106,6 +123,15 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    fn products(rows: &Rows, query: &Vector) -> Vec<[i32; VECTORS]> {
+        let mut all = Vec::new();
+        rows.products(query, |from, products| {
+            assert_eq!(from, all.len());
+            all.extend_from_slice(products);
+        });
+        all
+    }
 
     proptest! {
         /// The same body with and without AVX2, and the definition.
@@ -129,10 +155,9 @@ mod tests {
                 .iter()
                 .map(|(one, two)| [vector(one).dot(&query), vector(two).dot(&query)])
                 .collect();
-            prop_assert_eq!(&kept.products(&query), &expected);
+            prop_assert_eq!(&products(&kept, &query), &expected);
 
-            let mut wide: Vec<i16> = query.components().iter().map(|byte| i16::from(*byte)).collect();
-            wide.resize(kept.width, 0);
+            let wide = kept.widen(&query);
             let mut plain = vec![[0; VECTORS]; rows.len()];
             for (rows, products) in kept.blocks.iter().zip(plain.chunks_mut(BLOCK)) {
                 Products { rows, query: &wide, out: products }.run();
@@ -149,12 +174,12 @@ mod tests {
             rows.push();
             rows.set(place, [Some(&vector), None]);
         }
-        assert_eq!((rows.blocks.len(), rows.products(&vector).len()), (3, 2 * BLOCK + 1));
+        assert_eq!((rows.blocks.len(), products(&rows, &vector).len()), (3, 2 * BLOCK + 1));
         for _ in 0..=2 * BLOCK {
             rows.swap_remove(0);
         }
-        assert_eq!((rows.blocks.len(), rows.products(&vector).len()), (0, 0));
+        assert_eq!((rows.blocks.len(), products(&rows, &vector).len()), (0, 0));
         rows.push();
-        assert_eq!(rows.products(&vector), [[0, 0]]);
+        assert_eq!(products(&rows, &vector), [[0, 0]]);
     }
 }

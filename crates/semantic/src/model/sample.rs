@@ -1,6 +1,8 @@
 //! A model of the real shape with a small vocabulary and weights that mean nothing, for tests that must
 //! not build the real one.
 
+use std::sync::OnceLock;
+
 use super::{
     flat::{Parts, write},
     shape, trie,
@@ -10,6 +12,11 @@ use super::{
 const PIECES: [&str; 9] = ["\u{2581}", "\u{2581}a", "a", "b", "ab", "\u{2581}ab", "é", "好", "\u{2581}hello"];
 
 pub(crate) fn packed() -> Vec<u8> {
+    static PACKED: OnceLock<Vec<u8>> = OnceLock::new();
+    PACKED.get_or_init(pack).clone()
+}
+
+fn pack() -> Vec<u8> {
     let mut seed = 1_u32;
     let mut next = || {
         seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);

@@ -18,6 +18,7 @@ struct Naive {
 #[derive(Debug, Clone)]
 enum Change {
     Put(u8, Naive),
+    Rename(u8, String),
     Remove(u8),
     Clear,
 }
@@ -34,6 +35,7 @@ fn change() -> impl Strategy<Value = Change> {
     prop_oneof![
         30 => (0_u8..40, naive).prop_map(|(key, naive)| Change::Put(key, naive)),
         10 => (0_u8..40).prop_map(Change::Remove),
+        5 => (0_u8..40, "[a-c]{1,2}").prop_map(|(key, nickname)| Change::Rename(key, nickname)),
         1 => Just(Change::Clear),
     ]
 }
@@ -77,6 +79,16 @@ proptest! {
                 Change::Put(key, entry) => {
                     prop_assert_eq!(put(&mut index, key, &entry), Ok(()));
                     naive.insert(key, entry);
+                }
+                Change::Rename(key, nickname) => {
+                    if let Some(entry) = naive.get_mut(&key) {
+                        entry.nickname.clone_from(&nickname);
+                    }
+                    let kept = index.get_mut(&key);
+                    prop_assert_eq!(kept.is_some(), naive.contains_key(&key));
+                    if let Some(kept) = kept {
+                        *kept = nickname;
+                    }
                 }
                 Change::Remove(key) => {
                     prop_assert_eq!(index.remove(&key), naive.remove(&key).map(|entry| entry.nickname));
