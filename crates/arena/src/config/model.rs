@@ -21,6 +21,7 @@ pub(crate) struct Config {
     #[serde(default)]
     pub(crate) log: Log,
     pub(crate) metrics: Metrics,
+    pub(crate) semantic: Semantic,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
@@ -66,6 +67,21 @@ pub(crate) struct Log {
 #[serde(deny_unknown_fields)]
 pub(crate) struct Metrics {
     pub(crate) listen: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Semantic {
+    pub(crate) load: Switch,
+    #[serde(default)]
+    pub(crate) model_dir: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Switch {
+    On,
+    Off,
 }
 
 /// The most connections that one node may hold.

@@ -59,6 +59,16 @@ pub(crate) const SETTINGS: &[Setting] = &[
     text("http.root_mcp", Some("duels"), "the product that answers under /mcp"),
     whole("http.drain_seconds", "10", "how long a stopping server waits for requests that it has accepted"),
     text("log.filter", None, "what is logged, for example info or arena=debug,warn"),
+    text(
+        "semantic.load",
+        Some("on"),
+        "on embeds texts here or at semantic.embed_url; off leaves search_agents unavailable",
+    ),
+    text(
+        "semantic.model_dir",
+        None,
+        "a directory with the model's weights.npz and sp.model, instead of the built-in copy",
+    ),
     text("metrics.listen", Some("127.0.0.1:9464"), "address and port of /metrics, or off"),
 ];
 

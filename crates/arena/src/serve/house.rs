@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 
 use axum::Router;
 use doors::{DoorsConfig, HttpLimits, OnRequest, ServerName};
-use duels::{Duels, outside::Outside};
+use duels::Duels;
 use kernel::{
     id::{Ids, OsIds},
     time::SystemClock,
@@ -15,6 +15,7 @@ use tokio::{net::TcpListener, sync::watch, task::JoinHandle};
 use tokio_util::sync::CancellationToken;
 use url::Url;
 
+use super::outside;
 use crate::{
     admin::{execute::Office, socket::AdminSocket},
     config::{layers::Loaded, model::Config},
@@ -107,10 +108,11 @@ impl House {
             tokio::spawn(duels::worker::run(store.clone(), Arc::clone(&service), stopping.clone())),
             tokio::spawn(store::jobs::run(
                 store.clone(),
-                ids,
+                Arc::clone(&ids),
                 duels::behaviour::workers(service.outside().embedder.is_some()),
                 stopping.clone(),
             )),
+            tokio::spawn(search(store.clone(), Arc::clone(&service), stopping.clone())),
             tokio::spawn(housekeeping(store.clone(), stopping)),
         ];
         let doors = tokio::spawn(doors::serve(listener, router, limits, stop.clone().cancelled_owned()));
@@ -172,7 +174,8 @@ impl Front {
         if ours && store.anchor()?.speed_milli != speed_milli {
             store.set_speed(speed_milli)?;
         }
-        let service = Duels::open(&store, Arc::clone(&ids), public_url.as_str(), Outside::default())?;
+        let service =
+            Duels::open(&store, Arc::clone(&ids), public_url.as_str(), outside::open(&config.semantic)?)?;
         let router = doors::router(DoorsConfig {
             limiter: Arc::new(Limits::of(store.engine())),
             store,
@@ -193,6 +196,17 @@ impl Front {
         let router = router.map_err(|error| split(ExitCode::Usage, &error.to_string()))?;
         Ok((service, router))
     }
+}
+
+/// Prepares search and then does its jobs, apart from the others: an encoder may be slow.
+async fn search(store: Store, service: Arc<Duels>, stopping: watch::Receiver<bool>) {
+    match service.prepare_search(&store).await {
+        Ok(missing) if missing > 0 => tracing::info!(agents = missing, "vectors are being made anew"),
+        Ok(_) => {}
+        Err(fault) => tracing::warn!(error = fault.context(), "search was not prepared"),
+    }
+    let ids = Arc::clone(service.ids());
+    store::jobs::run(store, ids, service.search_workers(), stopping).await;
 }
 
 async fn housekeeping(store: Store, mut stopping: watch::Receiver<bool>) {

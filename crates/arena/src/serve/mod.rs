@@ -7,4 +7,5 @@ pub(crate) mod house;
 pub(crate) mod listen;
 pub(crate) mod logs;
 mod metrics;
+pub(crate) mod outside;
 pub(crate) mod signals;

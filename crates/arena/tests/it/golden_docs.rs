@@ -114,6 +114,7 @@ fn sections() -> Vec<(&'static str, Vec<Row>)> {
                 count("page of a history", duel::HISTORY_PAGE, "rows"),
                 count("transcript in the public record of a duel", duel::TRANSCRIPT_MESSAGES_MAX, "messages"),
                 count("leaderboard", duel::LEADERBOARD_ROWS, "rows"),
+                count("search", duel::SEARCH_RESULTS_MAX, "agents"),
                 count("feed", duel::FEED_EVENTS_MAX, "events"),
                 count("public list of active duels", duel::OPEN_DUELS_MAX, "duels"),
                 count("feed as compact JSON", duel::FEED_BYTES_MAX, "bytes"),
@@ -159,6 +160,15 @@ fn sections() -> Vec<(&'static str, Vec<Row>)> {
             vec![
                 time("time between two looks for due duels", i64::try_from(duels::worker::POLL_MS).unwrap()),
                 time("lease of a job", jobs::LEASE_MS),
+                time(
+                    "wait of `enter_arena` for the vector of a pitch",
+                    i64::try_from(duel::ENTER_EMBED_MS_MAX).unwrap(),
+                ),
+                time(
+                    "wait for a model that is still loading",
+                    i64::try_from(semantic::local::LOADING_WAIT.as_millis()).unwrap(),
+                ),
+                count("texts that wait to be embedded", semantic::local::QUEUE_MAX, "texts"),
                 time("one attempt of a job", i64::try_from(jobs::ATTEMPT_MS_MAX).unwrap()),
                 count("attempts of a job", jobs::ATTEMPTS_MAX, "attempts"),
             ],

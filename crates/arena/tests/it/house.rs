@@ -21,7 +21,7 @@ use kernel::{
     tx::{Command, Tx, Verdict},
 };
 use store::{Store, limits::Limits};
-use testkit::{StillClock, TestPlace};
+use testkit::{StillClock, TestPlace, TrigramEmbedder};
 use tokio::{runtime::Runtime, sync::oneshot, task::JoinHandle};
 
 /// 2026-08-24T14:00:00Z.
@@ -52,7 +52,13 @@ impl House {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap().to_string();
         let public_url = format!("http://{address}");
-        let service = Duels::open(&store, Arc::clone(&ids), &public_url, Outside::default()).unwrap();
+        let service = Duels::open(
+            &store,
+            Arc::clone(&ids),
+            &public_url,
+            Outside { embedder: Some(Arc::new(TrigramEmbedder)), ..Outside::default() },
+        )
+        .unwrap();
         let limits = HttpLimits::default();
         let runtime =
             tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();

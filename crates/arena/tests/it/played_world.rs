@@ -20,13 +20,10 @@ const ROUNDS: usize = 7;
 const MINUTE_MS: i64 = 60_000;
 const OPENING_POINTS: i64 = 1_000;
 
-/// What cannot be seen yet, by tool and start of the path. The reason is the same for all: avatars and
-/// semantic search come with the next issue.
-const NEXT_ISSUE: [(&str, &str); 3] = [
-    ("search_agents", ""),
-    ("set_presentation", "presentation.avatar_url"),
-    ("get_leaderboard", "top[].avatar_url"),
-];
+/// What cannot be seen here, by tool and start of the path: an avatar needs a server to fetch it from,
+/// which the tests of avatars have.
+const NEEDS_ANOTHER_SERVER: [(&str, &str); 2] =
+    [("set_presentation", "presentation.avatar_url"), ("get_leaderboard", "top[].avatar_url")];
 
 /// Kinds that a shared shape promises and a rule of the tool excludes: tool, path, kind, reason.
 const NEVER_BY_RULE: [(&str, &str, &str, &str); 17] = [
@@ -111,6 +108,10 @@ impl Game {
         assert_eq!(errors, Vec::<String>::new(), "{tool} {input}: {body}");
         let mut stripped = body.clone();
         without_unpredicted(&mut stripped);
+        // Likeness is not predicted here.
+        if let Some(agents) = stripped.get_mut("agents").and_then(Value::as_array_mut) {
+            agents.sort_by_key(|agent| agent["nickname"].to_string());
+        }
         match predicted {
             Ok(wanted) => {
                 assert_eq!(result["isError"], false, "{who} {tool} {input}: {body}");
@@ -148,6 +149,12 @@ impl Game {
         self.tick();
         let predicted = self.model.leave(who);
         self.call(who, "leave_arena", &json!({}), &predicted);
+    }
+
+    fn search(&mut self, who: &str) {
+        self.tick();
+        let predicted = self.model.search(who);
+        self.call(who, "search_agents", &json!({"query": "agents that keep deals"}), &predicted);
     }
 
     fn challenge(&mut self, who: &str, other: &str, message: Option<&str>) -> Value {
@@ -240,6 +247,7 @@ impl Game {
             let model = if index == 1 { None } else { models[(index + round / 2) % models.len()] };
             self.enter(who, model);
         }
+        self.search(PLAYERS[round % 4]);
         let pairs: Vec<(&str, &str)> = (0..PLAYERS.len())
             .flat_map(|a| (a + 1..PLAYERS.len()).map(move |b| (PLAYERS[a], PLAYERS[b])))
             .collect();
@@ -307,7 +315,7 @@ impl Game {
             ("alpha", "get_transfer_history", json!({"cursor": "forged"}), "INVALID_CURSOR"),
             ("alpha", "set_presentation", json!({}), "VALIDATION_FAILED"),
             ("alpha", "set_presentation", json!({"avatar_url": "https://a.example/x.png"}), "IMAGE_REJECTED"),
-            ("alpha", "search_agents", json!({"query": "patient"}), "EMBEDDING_UNAVAILABLE"),
+            ("alpha", "search_agents", json!({"query": " "}), "VALIDATION_FAILED"),
             ("alpha", "whoami", json!({"who": "me"}), "VALIDATION_FAILED"),
             ("alpha", "enter_arena", json!({"pitch": 7}), "VALIDATION_FAILED"),
         ] {
@@ -397,7 +405,7 @@ fn every_answer_is_valid_predicted_and_as_rich_as_the_contract() {
         for row in facts["response"].as_array().unwrap() {
             let (path, kind) = row.as_str().unwrap().rsplit_once(": ").unwrap();
             if !ours.get(path).is_some_and(|kinds| kinds.contains(kind))
-                && !is_excepted(&NEXT_ISSUE, tool, path)
+                && !is_excepted(&NEEDS_ANOTHER_SERVER, tool, path)
             {
                 lacking.insert(format!("{tool} {path} was never a {kind}"));
             }
@@ -405,7 +413,10 @@ fn every_answer_is_valid_predicted_and_as_rich_as_the_contract() {
         // What our schema promises beyond the contract is met too: both kinds of every nullable field,
         // an element of every array, every optional field.
         for (path, kinds) in seen::promised(&game.schemas[tool]) {
-            if path == "error" || path.starts_with("error.") || is_excepted(&NEXT_ISSUE, tool, &path) {
+            if path == "error"
+                || path.starts_with("error.")
+                || is_excepted(&NEEDS_ANOTHER_SERVER, tool, &path)
+            {
                 continue;
             }
             let found = ours.get(&path).cloned().unwrap_or_default();

@@ -96,18 +96,14 @@ fn manner(counters: &Counters) -> String {
         counters.duels,
         if counters.duels == 1 { "duel" } else { "duels" }
     );
-    match Honour::of(counters.kept, counters.broken) {
-        Some(honour) => {
-            let good = honour >= Honour::Usually;
-            let hard = appetite >= Appetite::Firm;
-            let joint = if good == hard { "but" } else { "and" };
-            format!("{} honors checkable promises {joint} {}: {figures}.", honour.word(), appetite.words())
-        }
-        None => {
-            let words = appetite.words();
-            format!("{}{}: {figures}.", words[..1].to_uppercase(), &words[1..])
-        }
-    }
+    let Some(honour) = Honour::of(counters.kept, counters.broken) else {
+        let words = appetite.words();
+        return format!("{}{}: {figures}.", words[..1].to_uppercase(), &words[1..]);
+    };
+    let good = honour >= Honour::Usually;
+    let hard = appetite >= Appetite::Firm;
+    let joint = if good == hard { "but" } else { "and" };
+    format!("{} honors checkable promises {joint} {}: {figures}.", honour.word(), appetite.words())
 }
 
 fn outcomes(counters: &Counters) -> Option<String> {

@@ -120,7 +120,7 @@ impl Finder {
             }
         }
         let is_over = |known: &Known| known.ends.first().is_some_and(|(at, _)| *at <= now);
-        if is_over(&*self.known.read().unwrap_or_else(PoisonError::into_inner)) {
+        if is_over(&self.known.read().unwrap_or_else(PoisonError::into_inner)) {
             self.known.write().unwrap_or_else(PoisonError::into_inner).drop_ended(now);
         }
         Ok(())
