@@ -19,6 +19,7 @@ use crate::{
     house::House,
     mcp,
     request_id::{self, RequestId},
+    web,
 };
 
 static CLOCK_HEADER: HeaderName = HeaderName::from_static("x-arena-clock");
@@ -133,5 +134,10 @@ impl Path {
 pub(crate) async fn nowhere(State(house): State<Arc<House>>, request: Request) -> Response<Body> {
     let fault =
         Fault::of(Kind::NotFound, "nothing is at this path; /llms.txt and /openapi.json list what is");
-    Path::of(&house, request.uri().path()).refuse(&house, fault)
+    let path = Path::of(&house, request.uri().path());
+    // Clients look under /.well-known for what only programs read.
+    if path.product.is_none() && !request.uri().path().starts_with("/.well-known/") {
+        return web::page::error(&house, &web::page::Asking::of(&request), &fault, Told::by(Door::Nowhere));
+    }
+    path.refuse(&house, fault)
 }

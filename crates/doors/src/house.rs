@@ -16,6 +16,7 @@ use crate::{
     clock::ArenaClock,
     config::{Authenticate, DoorsConfig, HttpLimits, OnRequest, ServerName, WiringError},
     origin::Callers,
+    web::live::Hub,
 };
 
 /// A product with what is computed from it once.
@@ -38,6 +39,7 @@ pub(crate) struct House {
     pub(crate) root: usize,
     pub(crate) limits: HttpLimits,
     pub(crate) on_request: Option<OnRequest>,
+    pub(crate) live: Hub,
     clock: ArenaClock,
 }
 
@@ -72,6 +74,7 @@ impl House {
             root,
             limits: config.limits,
             on_request: config.on_request,
+            live: Hub::new(),
             clock,
         })
     }

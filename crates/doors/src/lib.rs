@@ -29,3 +29,5 @@ pub use config::{
 pub use mcp::stdio::{Forward, Forwarded, StdioError, ToolCall, serve_stdio, serve_stdio_over};
 pub use router::router;
 pub use serve::serve;
+pub use web::connect::{Form, Snippet, snippets};
+pub use web::live::{KEEP_ALIVE, LISTENERS_MAX};

@@ -15,10 +15,11 @@ use crate::{
     config::Door,
     dispatch::Refused,
     house::House,
+    web::page,
 };
 
 /// The longest path parameter that is looked up, in bytes.
-const PARAMETER_BYTES_MAX: usize = 256;
+pub(crate) const PARAMETER_BYTES_MAX: usize = 256;
 
 /// One public read.
 #[derive(Clone)]
@@ -36,6 +37,13 @@ pub(crate) async fn serve(
     let Reading { house, product, public } = &reading;
     let mounted = &house.products[*product].product;
     let public_read = &mounted.publics[*public];
+    if page::wants_page(request.headers())
+        && let Some(page) = mounted.pages.pages.iter().position(|page| page.path == public_read.path)
+    {
+        let asking = page::Asking::of(&request);
+        drop(request);
+        return page::show(house, *product, page, parameter.ok().map(|Path(text)| text), &asking).await;
+    }
     let told =
         Told { product: Some(mounted.name), operation: Some(public_read.id), ..Told::by(Door::Public) };
     let mut response = if *request.method() == Method::GET || *request.method() == Method::HEAD {
@@ -54,6 +62,9 @@ pub(crate) async fn serve(
         response.headers_mut().insert(header::ALLOW, HeaderValue::from_static("GET, HEAD"));
         response
     };
+    if mounted.pages.pages.iter().any(|page| page.path == public_read.path) {
+        response.headers_mut().insert(header::VARY, HeaderValue::from_static("Accept, Cookie"));
+    }
     // Nothing here depends on who asks, so any page may read it.
     response.headers_mut().insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
     response

@@ -70,5 +70,12 @@ fn mount_product(routes: &mut Routes, house: &Arc<House>, product: usize) -> Res
         let reading = publics::Reading { house: Arc::clone(house), product, public: index };
         routes.add(public.path, any(publics::serve).with_state(reading))?;
     }
+    for (index, page) in mounted.pages.pages.iter().enumerate() {
+        // At the path of a public read that read decides which of the two is wanted.
+        if mounted.publics.iter().all(|public| public.path != page.path) {
+            let showing = web::page::Showing { house: Arc::clone(house), product, page: index };
+            routes.add(page.path, any(web::page::serve).with_state(showing))?;
+        }
+    }
     Ok(())
 }

@@ -10,7 +10,7 @@ use tokio::{
     sync::{Semaphore, mpsc, watch},
 };
 
-use crate::config::HttpLimits;
+use crate::{config::HttpLimits, web::live::Stopping};
 
 /// Answers on `listener` until `shutdown` completes, then lets the requests under way end, for at
 /// most `limits.drain_time`.
@@ -24,6 +24,8 @@ pub async fn serve(
     let (stop, stopped) = watch::channel(false);
     // Every connection holds a sender; the receiver ends when the last one is gone.
     let (alive, mut all_gone) = mpsc::channel::<()>(1);
+    // Streams end with the server instead of holding it up.
+    let router = router.layer(axum::Extension(Stopping(stopped.clone())));
     let mut shutdown = pin!(shutdown);
     loop {
         let accepted = tokio::select! {

@@ -7,3 +7,6 @@ ALTER TABLE presence ADD COLUMN pitch_vector BLOB;
 -- has a greater number.
 ALTER TABLE presence ADD COLUMN seq INTEGER NOT NULL DEFAULT 0;
 CREATE INDEX presence_seq ON presence (seq);
+-- What the pages count.
+CREATE INDEX duel_finished ON duel (finished_ms) WHERE state = 'FINISHED';
+CREATE INDEX presence_ends ON presence (expires_ms);

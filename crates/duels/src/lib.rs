@@ -27,6 +27,7 @@ mod cursor;
 pub mod fault;
 pub mod ops;
 pub mod outside;
+mod pages;
 mod publics;
 pub mod rules;
 mod search;
@@ -136,6 +137,11 @@ impl Duels {
         format!("{}/agents/{agent}", self.public_url)
     }
 
+    /// The path of an address of this server; `None` for any other address.
+    pub(crate) fn own_path<'u>(&self, url: &'u str) -> Option<&'u str> {
+        url.strip_prefix(&self.public_url).filter(|path| path.starts_with('/'))
+    }
+
     pub(crate) fn duel_url(&self, slug: &str) -> String {
         format!("{}/duels/{slug}", self.public_url)
     }
@@ -187,6 +193,7 @@ pub fn product(service: &Arc<Duels>) -> Product {
         budget: BUDGET,
         operations: ops::catalog(service),
         publics: publics::catalog(service),
+        pages: pages::catalog(service),
         codes: fault::CODES,
         code_of_kind: fault::code_of_kind,
         fault_body: fault::body,

@@ -175,9 +175,20 @@ fn unknown(code: &'static str, what: &str) -> Fault {
     Fault::new(code, Kind::NotFound, message)
 }
 
-fn read_duel(service: &Duels, tx: &mut dyn Tx, slug: &str) -> Result<Json, Fault> {
+/// The duel of a public address.
+pub(crate) fn duel(tx: &mut dyn Tx, slug: &str) -> Result<Duel, Fault> {
     let found = if is_slug(slug) { duels::by_slug(tx, slug)? } else { None };
-    let duel = found.ok_or_else(|| unknown("DUEL_NOT_FOUND", "duel"))?;
+    found.ok_or_else(|| unknown("DUEL_NOT_FOUND", "duel"))
+}
+
+/// The agent of a public address.
+pub(crate) fn agent(tx: &mut dyn Tx, id: &str) -> Result<agents::Agent, Fault> {
+    let found = if is_slug(id) { agents::by_id(tx, id)? } else { None };
+    found.ok_or_else(|| unknown("AGENT_NOT_FOUND", "agent"))
+}
+
+fn read_duel(service: &Duels, tx: &mut dyn Tx, slug: &str) -> Result<Json, Fault> {
+    let duel = duel(tx, slug)?;
     json(&record(service, tx, &duel)?)
 }
 
@@ -214,8 +225,7 @@ fn read_open(service: &Duels, tx: &mut dyn Tx) -> Result<Json, Fault> {
 }
 
 fn read_agent(service: &Duels, tx: &mut dyn Tx, id: &str) -> Result<Json, Fault> {
-    let found = if is_slug(id) { agents::by_id(tx, id)? } else { None };
-    let agent = found.ok_or_else(|| unknown("AGENT_NOT_FOUND", "agent"))?;
+    let agent = agent(tx, id)?;
     let recent_duels = duels::finished(tx, id, i64::MAX, RECENT_DUELS_MAX)?
         .iter()
         .map(|duel| Event::of(service, duel))

@@ -227,6 +227,53 @@ pub struct Public {
     pub read: Box<ReadPublic>,
 }
 
+/// What a page shows; the doors put their shell around it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Page {
+    pub title: String,
+    /// One sentence for search engines and previews.
+    pub description: String,
+    /// Markup in which every text from outside is escaped already.
+    pub main: String,
+}
+
+type ReadPage = dyn Fn(&mut dyn Tx, &str) -> Result<Page, Fault> + Send + Sync;
+
+/// A page for browsers. At the path of a [`Public`] the caller's `Accept` header chooses.
+pub struct PageRead {
+    pub id: &'static str,
+    /// The whole path; at most one parameter, as its last segment.
+    pub path: &'static str,
+    pub max_age_seconds: u32,
+    /// Gets the path parameter, or the empty text when there is none.
+    pub read: Box<ReadPage>,
+}
+
+type ReadFront = dyn Fn(&mut dyn Tx) -> Result<String, Fault> + Send + Sync;
+
+/// What happened lately, for a stream that browsers listen to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LiveEvent {
+    pub id: String,
+    /// Markup of one element, on one line.
+    pub html: String,
+}
+
+type ReadLive = dyn Fn(&mut dyn Tx) -> Result<Vec<LiveEvent>, Fault> + Send + Sync;
+
+/// What a product shows in browsers.
+#[derive(Default)]
+pub struct Pages {
+    pub pages: Vec<PageRead>,
+    /// The product's part of the home page, as markup.
+    pub front: Option<Box<ReadFront>>,
+    /// The newest events, oldest first. Called while somebody listens; events that were sent are not
+    /// sent again.
+    pub live: Option<Box<ReadLive>>,
+    /// Names and paths for the navigation.
+    pub links: Vec<(&'static str, &'static str)>,
+}
+
 /// A product as the doors see it.
 pub struct Product {
     /// Path segment, metric label and limiter name.
@@ -241,6 +288,7 @@ pub struct Product {
     pub budget: Budget,
     pub operations: Vec<Entry>,
     pub publics: Vec<Public>,
+    pub pages: Pages,
     pub codes: &'static [Code],
     /// The product's code for a fault that was raised below it.
     pub code_of_kind: fn(Kind) -> &'static str,

@@ -11,5 +11,4 @@ mod roster;
 pub(crate) mod run;
 mod screen;
 mod script;
-mod snippets;
 mod watch;

@@ -18,7 +18,6 @@ use super::{
     roster::Roster,
     screen::Screen,
     script::{SCRIPTS, Script},
-    snippets::snippets,
     watch,
 };
 use crate::{
@@ -134,7 +133,7 @@ async fn play(
         api_key: key.clone(),
         nickname: READER_NICKNAME.to_owned(),
     });
-    screen.show_snippets(&snippets(&mcp_url, &format!("{base}/duels/v1"), &key));
+    screen.show_snippets(&doors::snippets(&mcp_url, &format!("{base}/duels/v1"), &key));
 
     let (sender, mut events) = unbounded_channel();
     let stop = wish.child_token();

@@ -5,13 +5,13 @@
 use super::{
     event::{Event, Settled},
     pot_bar::bar,
-    snippets::Snippet,
 };
 use crate::output::{
     escape::{printable, quoted},
     print,
     terminal::{Style, Terminal},
 };
+use doors::{Form, Snippet};
 
 /// How much of a message one line shows.
 const QUOTE_CHARS_MAX: usize = 120;
@@ -41,10 +41,11 @@ impl Screen {
         print::line(
             &self.terminal.paint(Style::Strong, "Connect your own agent (the key ends with the demo):"),
         );
-        for snippet in snippets {
+        for snippet in snippets.iter().filter(|snippet| snippet.form == Form::Shell) {
             print::line(&self.terminal.paint(Style::Muted, &format!("# {}", snippet.title)));
             print::line(&snippet.text);
         }
+        print::line(&self.terminal.paint(Style::Muted, "# every other client: the home page"));
         print::line("");
         print::line("What agents say stands in “quotation marks”: it is their text, not arena's.");
         print::line("");

@@ -2,13 +2,10 @@
 
 use std::fmt::Write;
 
-use kernel::operation::{Entry, Product};
+use kernel::operation::{Entry, Page, Product};
 use serde_json::Value;
 
-use super::{
-    home,
-    html::{self, Html, escape},
-};
+use super::{home, html::escape};
 use crate::{house::House, status};
 
 pub(super) fn content(house: &House) -> String {
@@ -38,9 +35,12 @@ pub(super) fn content(house: &House) -> String {
     out
 }
 
-pub(super) fn page(house: &House) -> Html {
-    let title = format!("{} documentation", house.server.title);
-    html::page(&title, "Every operation with its input, its answer and its errors.", &content(house))
+pub(super) fn page(house: &House) -> Page {
+    Page {
+        title: "Documentation".to_owned(),
+        description: "Every operation with its input, its answer and its errors.".to_owned(),
+        main: content(house),
+    }
 }
 
 fn write_product(out: &mut String, house: &House, product: &Product) {

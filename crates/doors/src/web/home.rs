@@ -1,38 +1,10 @@
-//! The front page: what this server is and how to connect.
+//! The home page: what this server is, what is going on, and how to connect an agent.
 
-use std::fmt::Write;
+use kernel::operation::Page;
+use look::{PreEscaped, html};
 
-use super::html::{self, Html, escape};
+use super::connect;
 use crate::{house::House, mcp};
-
-pub(super) fn content(house: &House) -> String {
-    let url = escape(&house.public_url);
-    let mut main = format!("<h1>{}</h1>\n", escape(&house.server.title));
-    main.push_str(
-        "<p>A home for AI agents. Each part below is a set of tools that an agent calls over MCP, or a \
-         program over REST. Both need a key from the operator of this server.</p>\n<ul>\n",
-    );
-    for mounted in &house.products {
-        let product = &mounted.product;
-        let (name, title) = (escape(product.name), escape(product.title));
-        let (mcp_path, count) = (escape(product.mcp_path), product.operations.len());
-        // Writing to a String cannot fail; so in this whole file.
-        let _ = writeln!(
-            main,
-            "<li><a href=\"/docs#{name}\">{title}</a>: {count} tools at <code>{url}{mcp_path}</code></li>"
-        );
-    }
-    let root = escape(mcp::ROOT_PATH);
-    let root_title = escape(house.products[house.root].product.title);
-    let _ = write!(
-        main,
-        "</ul>\n<h2>Connect an agent</h2>\n<p><code>{url}{root}</code> is the same as {root_title}.</p>\n\
-         <pre>{}</pre>\n<p>Read on: <a href=\"/docs\">documentation</a>, \
-         <a href=\"/openapi.json\">OpenAPI</a>, <a href=\"/llms.txt\">llms.txt</a>.</p>\n",
-        escape(&client_config(house)),
-    );
-    main
-}
 
 /// What most clients take as their configuration.
 pub(super) fn client_config(house: &House) -> String {
@@ -44,6 +16,31 @@ pub(super) fn client_config(house: &House) -> String {
     serde_json::to_string_pretty(&servers).unwrap_or_default()
 }
 
-pub(super) fn page(house: &House) -> Html {
-    html::page(&house.server.title, "A home for AI agents, over MCP and REST.", &content(house))
+pub(super) fn page(house: &House, fronts: &[String]) -> Page {
+    let root = &house.products[house.root].product;
+    let mcp_url = format!("{}{}", house.public_url, root.mcp_path);
+    let rest_url = format!("{}{}", house.public_url, root.rest_prefix);
+    let main = html! {
+        h1 { "Agents negotiate here, with something at stake." }
+        p class="lead" {
+            "Two agents lock points, talk for ten minutes, and each seals one demand. If both fit the pot, each gets what it asked for. If not, everything burns."
+        }
+        @for front in fronts { (PreEscaped(front)) }
+        h2 id="connect" { "Connect your agent" }
+        p { "Any client that speaks MCP plays at " code { (mcp_url) } ", any program at " code { (rest_url) } ". Both need a key from the operator of this server; put it where " code { (connect::KEY_PLACE) } " stands." }
+        div class="tabs" {
+            @for snippet in connect::snippets(&mcp_url, &rest_url, connect::KEY_PLACE) {
+                details name="connect" {
+                    summary { (snippet.title) }
+                    @if !snippet.note.is_empty() { p { (snippet.note) } }
+                    pre data-copy { (snippet.text) }
+                }
+            }
+        }
+    };
+    Page {
+        title: house.server.title.clone(),
+        description: "A home where AI agents negotiate, over MCP and REST.".to_owned(),
+        main: main.into_string(),
+    }
 }

@@ -1,12 +1,18 @@
-//! What the doors publish for people and programs about themselves, and the health checks.
+//! What the doors publish for people and programs about themselves, the pages of products in their
+//! shell, the live stream, and the health checks.
 
+mod assets;
+pub(crate) mod connect;
 mod docs;
 mod health;
 mod home;
 mod html;
+pub(crate) mod live;
 mod llms;
 mod openapi;
+pub(crate) mod page;
 mod site;
+mod theme;
 
 pub(crate) use health::live_routes;
 pub(crate) use site::pages;

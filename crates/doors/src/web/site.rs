@@ -1,4 +1,4 @@
-//! The pages and documents that are made once from the catalog and served from memory.
+//! The documents and pages that are made once from the catalog and served from memory, and the home page.
 
 use std::sync::Arc;
 
@@ -8,16 +8,12 @@ use axum::{
     routing::{MethodRouter, any},
 };
 use bytes::Bytes;
-use http::{HeaderValue, Method, Response, header};
-use kernel::{Fault, Kind};
+use http::{HeaderValue, Response, header};
+use kernel::operation::Page as Shown;
 
-use super::{
-    docs, home,
-    html::{self, Html},
-    llms, openapi,
-};
+use super::{assets, docs, live, llms, openapi, page, theme};
 use crate::{
-    answer::{self, Told},
+    answer::Told,
     config::{Door, WiringError},
     house::House,
     publics::with_etag,
@@ -25,6 +21,8 @@ use crate::{
 
 /// How long a cache may keep a document that only a new release changes.
 const DOCUMENT_AGE_SECONDS: u32 = 300;
+/// How long a cache may keep what has its content in its name.
+const ASSET_AGE_SECONDS: u32 = 365 * 24 * 3600;
 
 pub(crate) struct Page {
     pub(crate) path: &'static str,
@@ -32,10 +30,11 @@ pub(crate) struct Page {
 }
 
 enum Content {
-    Html(Html),
-    /// A document for programs, or a style sheet.
+    Page(Shown),
+    /// A document for programs, a style sheet, a picture.
     Plain {
         media_type: &'static str,
+        age_seconds: u32,
         text: Bytes,
     },
 }
@@ -48,47 +47,55 @@ struct Served {
 }
 
 pub(crate) fn pages(house: &Arc<House>) -> Result<Vec<Page>, WiringError> {
-    let plain = |media_type, text: String| Content::Plain { media_type, text: text.into() };
+    let document = |media_type, text: String| Content::Plain {
+        media_type,
+        age_seconds: DOCUMENT_AGE_SECONDS,
+        text: text.into(),
+    };
+    let asset = |media_type, text: &'static str| Content::Plain {
+        media_type,
+        age_seconds: ASSET_AGE_SECONDS,
+        text: Bytes::from_static(text.as_bytes()),
+    };
+    let icon = || document("image/svg+xml", look::ICON.to_owned());
     let contents = [
-        ("/", Content::Html(home::page(house))),
-        ("/docs", Content::Html(docs::page(house))),
-        ("/assets/docs.css", plain("text/css; charset=utf-8", include_str!("../assets/docs.css").to_owned())),
-        ("/llms.txt", plain("text/plain; charset=utf-8", llms::document(house))),
-        ("/openapi.json", plain("application/json", openapi::document(house)?.to_string())),
+        ("/docs", Content::Page(docs::page(house))),
+        (assets::paths().css.as_str(), asset("text/css; charset=utf-8", look::CSS)),
+        (assets::paths().script.as_str(), asset("text/javascript; charset=utf-8", look::SCRIPT)),
+        ("/assets/icon.svg", icon()),
+        ("/favicon.ico", icon()),
+        ("/robots.txt", document("text/plain; charset=utf-8", "User-agent: *\nAllow: /\n".to_owned())),
+        ("/llms.txt", document("text/plain; charset=utf-8", llms::document(house))),
+        ("/openapi.json", document("application/json", openapi::document(house)?.to_string())),
     ];
-    Ok(contents
+    let mut pages: Vec<Page> = contents
         .into_iter()
         .map(|(path, content)| {
             let served = Served { house: Arc::clone(house), path, content: Arc::new(content) };
             Page { path, route: any(serve).with_state(served) }
         })
-        .collect())
+        .collect();
+    let state = || Arc::clone(house);
+    pages.extend([
+        Page { path: "/", route: any(page::home).with_state(state()) },
+        Page { path: "/live", route: any(live::serve).with_state(state()) },
+        Page { path: "/theme", route: any(theme::choose).with_state(state()) },
+    ]);
+    Ok(pages)
 }
 
 async fn serve(State(served): State<Served>, request: Request) -> Response<Body> {
     let told = Told { operation: Some(served.path), ..Told::by(Door::Page) };
-    if *request.method() != Method::GET && *request.method() != Method::HEAD {
-        let fault = Fault::of(Kind::MethodNotAllowed, "this page takes GET; use that method");
-        let mut response = answer::plain_refusal(&fault, told);
-        response.headers_mut().insert(header::ALLOW, HeaderValue::from_static("GET, HEAD"));
-        return response;
+    let asking = page::Asking::of(&request);
+    if let Some(refusal) = page::refused_method(&served.house, &asking, told) {
+        return refusal;
     }
-    let headers = request.headers();
     match &*served.content {
-        Content::Plain { media_type, text } => {
-            let mut response = with_etag(headers, text.clone(), media_type, DOCUMENT_AGE_SECONDS, told);
+        Content::Plain { media_type, age_seconds, text } => {
+            let mut response = with_etag(request.headers(), text.clone(), media_type, *age_seconds, told);
             response.headers_mut().insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
             response
         }
-        Content::Html(page) => {
-            let note = served.house.clock_speed().map(|speed| html::clock_note(&speed)).unwrap_or_default();
-            let text = [page.head.as_str(), &note, &page.rest].concat();
-            let mut response =
-                with_etag(headers, text.into(), "text/html; charset=utf-8", DOCUMENT_AGE_SECONDS, told);
-            let headers = response.headers_mut();
-            headers.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(html::POLICY));
-            headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
-            response
-        }
+        Content::Page(shown) => page::answered(&served.house, &asking, shown, DOCUMENT_AGE_SECONDS, told),
     }
 }

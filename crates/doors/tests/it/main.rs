@@ -8,6 +8,7 @@ mod faults;
 mod hostile;
 mod idempotency;
 mod mcp;
+mod pages;
 mod product;
 mod publics;
 mod rest;

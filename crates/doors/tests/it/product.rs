@@ -8,7 +8,10 @@ use std::sync::{
 use kernel::{
     Fault, Kind, Moment,
     input::Whole,
-    operation::{Budget, Code, Doc, Entry, Hints, Operation, Product, Public, Spec, Step, Then, Waiting},
+    operation::{
+        Budget, Code, Doc, Entry, Hints, LiveEvent, Operation, Page, PageRead, Pages, Product, Public, Spec,
+        Step, Then, Waiting,
+    },
     principal::{Call, Principal},
     tx::{Command, Tx, Verdict},
 };
@@ -23,6 +26,7 @@ pub(crate) const SCHEMA: Schema = Schema {
 };
 
 kernel::statements! {
+    ALL_COUNTS = "SELECT person, n FROM toy_count ORDER BY person";
     COUNT = "SELECT n FROM toy_count WHERE person = $1";
     RAISE = "INSERT INTO toy_count (person, n) VALUES ($1, $2) ON CONFLICT (person) DO UPDATE SET n = toy_count.n + excluded.n";
 }
@@ -319,6 +323,47 @@ fn fault_schema() -> Map<String, Value> {
     map
 }
 
+/// A page beside a public read, one of its own, a front and a stream.
+fn pages() -> Pages {
+    let page = |text: String| Page {
+        title: text.clone(),
+        description: text.clone(),
+        main: format!("<p>page of {}</p>", text.len()),
+    };
+    Pages {
+        pages: vec![
+            PageRead {
+                id: "toyOfPage",
+                path: "/toy/v1/of/{id}",
+                max_age_seconds: 1,
+                read: Box::new(move |tx, id| match tx.row(&COUNT, &[id.into()])? {
+                    Some(row) => Ok(page(format!("count {}", row.i64(0)?))),
+                    None => Err(Fault::of(Kind::NotFound, "nobody has this id; take one from a list")),
+                }),
+            },
+            PageRead {
+                id: "toyPage",
+                path: "/toy/page",
+                max_age_seconds: 1,
+                read: Box::new(move |_, _| Ok(page(HOSTILE.to_owned()))),
+            },
+        ],
+        front: Some(Box::new(|_| Ok("<p>front of toy</p>".to_owned()))),
+        live: Some(Box::new(|tx| {
+            let rows = tx.rows(&ALL_COUNTS, &[])?;
+            rows.iter()
+                .map(|row| {
+                    Ok(LiveEvent {
+                        id: format!("{}-{}", row.text(0)?, row.i64(1)?),
+                        html: "<li>\n</li>".to_owned(),
+                    })
+                })
+                .collect()
+        })),
+        links: vec![("Toy", "/toy/page")],
+    }
+}
+
 pub(crate) fn toy() -> Product {
     let service = Arc::new(Toy);
     let publics = vec![
@@ -354,6 +399,7 @@ pub(crate) fn toy() -> Product {
             Entry::of::<Brew>(&service),
         ],
         publics,
+        pages: pages(),
         codes: CODES,
         code_of_kind,
         fault_body,

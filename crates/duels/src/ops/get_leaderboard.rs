@@ -15,7 +15,10 @@ use store::ledger;
 use super::set_presentation::{Owner, missing};
 use crate::{
     Duels, LEDGER, SCOPE,
-    rules::rating::{Tenths, rating, roi},
+    rules::{
+        limits::LEADERBOARD_ROWS,
+        rating::{Tenths, rating, roi},
+    },
     tables::agents::{self, Agent},
 };
 
@@ -125,7 +128,7 @@ impl Operation for GetLeaderboard {
 /// The ranked rows; `viewer` is the caller, if there is one.
 pub(crate) fn ranked(service: &Duels, tx: &mut dyn Tx, viewer: Option<&str>) -> Result<Vec<Ranked>, Fault> {
     let mut rows = Vec::new();
-    for (index, agent) in agents::top(tx)?.into_iter().enumerate() {
+    for (index, agent) in agents::top(tx, LEADERBOARD_ROWS)?.into_iter().enumerate() {
         rows.push(row(service, tx, index + 1, agent, viewer)?);
     }
     Ok(rows)

@@ -38,6 +38,11 @@ pub const HISTORY_PAGE: usize = 20;
 pub const LEADERBOARD_ROWS: i64 = 10;
 /// Finished duels from which on an agent is ranked; the index `agent_rank` repeats it.
 pub const RANKED_DUELS_MIN: i64 = 20;
+/// Rows of the pages of rankings.
+pub const PAGE_RANKED_MAX: i64 = 100;
+/// Finished duels that the charts of an agent's page cover, and that it lists.
+pub const PAGE_DUELS_MAX: i64 = 100;
+pub const PAGE_RECENT_MAX: i64 = 10;
 pub const FEED_EVENTS_MAX: i64 = 20;
 /// Active duels that the public list shows.
 pub const OPEN_DUELS_MAX: i64 = 100;

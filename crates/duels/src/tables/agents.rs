@@ -8,7 +8,7 @@ use kernel::{
 use super::vectors::Stored;
 use crate::{
     fault::DuelFault,
-    rules::{limits::LEADERBOARD_ROWS, rating::rating, settle::SideResult},
+    rules::{limits::RANKED_DUELS_MIN, rating::rating, settle::SideResult},
 };
 
 /// The columns that [`agent`] reads, in its order.
@@ -29,6 +29,7 @@ kernel::statements! {
     COUNT_DUEL = "UPDATE agent SET wins = $2, draws = $3, duels = $4, staked = $5, paid = $6, rating_permille = $7 WHERE id = $1";
     COUNT_MODEL = "INSERT INTO agent_model (agent, model_key, wins, draws, duels) VALUES ($1, $2, $3, $4, 1) ON CONFLICT (agent, model_key) DO UPDATE SET wins = agent_model.wins + excluded.wins, draws = agent_model.draws + excluded.draws, duels = agent_model.duels + 1";
     MODELS = "SELECT model_key, wins, draws, duels FROM agent_model WHERE agent = $1 ORDER BY wins DESC, draws DESC, duels DESC, model_key";
+    MODEL_TOTALS = "SELECT model_key, CAST(SUM(wins) AS BIGINT), CAST(SUM(draws) AS BIGINT), CAST(SUM(duels) AS BIGINT) FROM agent_model GROUP BY model_key HAVING CAST(SUM(duels) AS BIGINT) >= $1 ORDER BY CAST(2 * SUM(wins) + SUM(draws) AS BIGINT) * 1000 / CAST(2 * SUM(duels) AS BIGINT) DESC, SUM(wins) DESC, model_key LIMIT $2";
     TOP = concat!("SELECT ", columns!(), " FROM agent WHERE duels >= 20 AND house = 0 ORDER BY rating_permille DESC, wins DESC, duels DESC, nickname LIMIT $1");
 }
 
@@ -178,22 +179,21 @@ pub(crate) struct ModelCount {
     pub(crate) duels: i64,
 }
 
+fn model_count(row: &Row) -> Result<ModelCount, Fault> {
+    Ok(ModelCount { model_key: row.text(0)?, wins: row.i64(1)?, draws: row.i64(2)?, duels: row.i64(3)? })
+}
+
 /// The models an agent ever finished a duel with, most wins first.
 pub(crate) fn models(tx: &mut dyn Tx, agent: &str) -> Result<Vec<ModelCount>, Fault> {
-    tx.rows(&MODELS, &[agent.into()])?
-        .iter()
-        .map(|row| {
-            Ok(ModelCount {
-                model_key: row.text(0)?,
-                wins: row.i64(1)?,
-                draws: row.i64(2)?,
-                duels: row.i64(3)?,
-            })
-        })
-        .collect()
+    tx.rows(&MODELS, &[agent.into()])?.iter().map(model_count).collect()
+}
+
+/// Models over all agents that have enough duels to be ranked, the best rate first.
+pub(crate) fn model_totals(tx: &mut dyn Tx, limit: i64) -> Result<Vec<ModelCount>, Fault> {
+    tx.rows(&MODEL_TOTALS, &[RANKED_DUELS_MIN.into(), limit.into()])?.iter().map(model_count).collect()
 }
 
 /// The ranked agents in order: rating, wins, duels, nickname.
-pub(crate) fn top(tx: &mut dyn Tx) -> Result<Vec<Agent>, Fault> {
-    tx.rows(&TOP, &[LEADERBOARD_ROWS.into()])?.iter().map(agent).collect()
+pub(crate) fn top(tx: &mut dyn Tx, limit: i64) -> Result<Vec<Agent>, Fault> {
+    tx.rows(&TOP, &[limit.into()])?.iter().map(agent).collect()
 }

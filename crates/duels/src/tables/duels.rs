@@ -51,6 +51,7 @@ kernel::statements! {
     ACK_B = "UPDATE duel SET b_ack = $3 WHERE slug = $1 AND b = $2 AND b_ack < $3 AND messages >= $3";
     LOCKED = "SELECT agent, CAST(SUM(stake) AS BIGINT) FROM (SELECT a AS agent, a_stake AS stake FROM duel WHERE state <> 'FINISHED' UNION ALL SELECT b, b_stake FROM duel WHERE state <> 'FINISHED') s GROUP BY agent";
     UNBALANCED = "SELECT slug FROM duel WHERE state = 'FINISHED' AND (a_payout + b_payout + burn <> a_stake + b_stake OR settlement IS NULL OR finished_ms IS NULL) LIMIT 10";
+    SINCE = "SELECT COUNT(*), CAST(COALESCE(SUM(burn), 0) AS BIGINT) FROM duel WHERE state = 'FINISHED' AND finished_ms >= $1";
     TOTALS = "SELECT COUNT(*), CAST(COALESCE(SUM(burn), 0) AS BIGINT) FROM duel WHERE state = 'FINISHED'";
     COUNTER_GAPS = "SELECT g.nickname FROM agent g WHERE g.duels <> (SELECT COUNT(*) FROM duel d WHERE d.a = g.id AND d.state = 'FINISHED') + (SELECT COUNT(*) FROM duel d WHERE d.b = g.id AND d.state = 'FINISHED') ORDER BY g.nickname LIMIT 10";
 }
@@ -283,5 +284,11 @@ pub(crate) fn miscounted(tx: &mut dyn Tx) -> Result<Vec<String>, Fault> {
 /// How many duels are finished and what they burned together.
 pub(crate) fn totals(tx: &mut dyn Tx) -> Result<(i64, i64), Fault> {
     let row = tx.row(&TOTALS, &[])?.ok_or_else(|| Fault::internal("a count without a row"))?;
+    Ok((row.i64(0)?, row.i64(1)?))
+}
+
+/// How many duels finished at `from` or later, and what they burned together.
+pub(crate) fn since(tx: &mut dyn Tx, from: Moment) -> Result<(i64, i64), Fault> {
+    let row = tx.row(&SINCE, &[from.into()])?.ok_or_else(|| Fault::internal("a count without a row"))?;
     Ok((row.i64(0)?, row.i64(1)?))
 }

@@ -15,6 +15,7 @@ kernel::statements! {
     TOUCH = "UPDATE presence SET seq = $2 WHERE agent = $1 AND expires_ms > $3";
     SET_VECTOR = "UPDATE presence SET pitch_model = $3, pitch_vector = $4 WHERE agent = $1 AND pitch = $2";
     CHANGED = "SELECT p.seq, p.agent, a.nickname, p.policy, p.expires_ms, p.pitch_model, p.pitch_vector, a.bio_model, a.bio_vector FROM presence p JOIN agent a ON a.id = p.agent WHERE p.seq > $1 ORDER BY p.seq LIMIT $2";
+    COUNT_LIVE = "SELECT COUNT(*) FROM presence WHERE expires_ms > $1";
     OF_OTHER_MODEL = "SELECT p.agent FROM presence p JOIN agent a ON a.id = p.agent WHERE p.agent > $1 AND p.expires_ms > $2 AND (p.pitch_model IS NULL OR p.pitch_model <> $3 OR (a.auto_bio IS NOT NULL AND (a.bio_model IS NULL OR a.bio_model <> $3))) ORDER BY p.agent LIMIT $4";
 }
 
@@ -134,4 +135,10 @@ pub(crate) fn of_other_model(
     let now = tx.now();
     let args = [after.into(), now.into(), model.into(), limit.into()];
     tx.rows(&OF_OTHER_MODEL, &args)?.iter().map(|row| row.text(0)).collect()
+}
+
+/// How many agents are present.
+pub(crate) fn count_live(tx: &mut dyn Tx) -> Result<i64, Fault> {
+    let now = tx.now();
+    tx.row(&COUNT_LIVE, &[now.into()])?.map_or(Ok(0), |row| row.i64(0))
 }

@@ -12,6 +12,7 @@ mod cursors;
 mod deadlines;
 mod histories;
 mod letters;
+mod pages;
 mod publics;
 mod rates;
 mod scripts;

@@ -1,0 +1,138 @@
+//! How to connect a client: one table of commands and configurations, for pages and for the terminal.
+
+use serde_json::{Value, json};
+
+/// Where the key goes when it is not known.
+pub(crate) const KEY_PLACE: &str = "arena_sk_YOUR_KEY";
+
+/// How the text of a snippet is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    Shell,
+    Json,
+    Toml,
+    Yaml,
+}
+
+/// A way to connect, ready to paste.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Snippet {
+    pub title: &'static str,
+    /// The trap that catches people here; empty when there is none.
+    pub note: &'static str,
+    pub form: Form,
+    pub text: String,
+}
+
+/// Every client that is known, for a server whose MCP endpoint is `mcp_url`.
+pub fn snippets(mcp_url: &str, rest_url: &str, key: &str) -> Vec<Snippet> {
+    let bearer = format!("Bearer {key}");
+    let http = json!({"type": "http", "url": mcp_url, "headers": {"Authorization": bearer}});
+    let entry = |title, note, value: Value| Snippet {
+        title,
+        note,
+        form: Form::Json,
+        text: serde_json::to_string_pretty(&value).unwrap_or_default(),
+    };
+    let text = |title, note, form, text| Snippet { title, note, form, text };
+    let remote = json!({"type": "remote", "url": mcp_url, "headers": {"Authorization": bearer}});
+    vec![
+        text(
+            "Claude Code",
+            "Without --transport an address would be taken for a command.",
+            Form::Shell,
+            format!("claude mcp add --transport http arena {mcp_url} --header \"Authorization: {bearer}\""),
+        ),
+        entry(
+            "Cursor (~/.cursor/mcp.json), Claude Code (.mcp.json)",
+            "",
+            json!({"mcpServers": {"arena": http}}),
+        ),
+        entry(
+            "VS Code (.vscode/mcp.json)",
+            "The key is `servers`, not `mcpServers`.",
+            json!({"servers": {"arena": http}}),
+        ),
+        entry(
+            "Gemini CLI (~/.gemini/settings.json)",
+            "The key is `httpUrl`; `url` would mean the old SSE transport there.",
+            json!({"mcpServers": {"arena": {"httpUrl": mcp_url, "headers": {"Authorization": bearer}}}}),
+        ),
+        text(
+            "Codex (~/.codex/config.toml)",
+            "The key is `http_headers`; one named `headers` is silently ignored.",
+            Form::Toml,
+            format!(
+                "[mcp_servers.arena]\nurl = \"{mcp_url}\"\nhttp_headers = {{ Authorization = \"{bearer}\" }}"
+            ),
+        ),
+        entry(
+            "opencode 2 (opencode.json)",
+            "",
+            json!({"$schema": "https://opencode.ai/config.json", "mcp": {"servers": {"arena": remote}}}),
+        ),
+        entry(
+            "opencode 1 (opencode.json)",
+            "",
+            json!({"$schema": "https://opencode.ai/config.json", "mcp": {"arena": {
+                "type": "remote", "url": mcp_url, "enabled": true, "headers": {"Authorization": bearer},
+            }}}),
+        ),
+        text(
+            "goose (~/.config/goose/config.yaml)",
+            "",
+            Form::Yaml,
+            format!(
+                "extensions:\n  arena:\n    enabled: true\n    name: arena\n    type: streamable_http\n    uri: \"{mcp_url}\"\n    timeout: 300\n    headers:\n      Authorization: \"{bearer}\""
+            ),
+        ),
+        entry(
+            "Claude Desktop (claude_desktop_config.json)",
+            "Its file takes local programs only, so this program stands in between.",
+            json!({"mcpServers": {"arena": {
+                "command": "arena",
+                "args": ["mcp", "duels", "--server", server_of(mcp_url)],
+                "env": {"ARENA_API_KEY": key},
+            }}}),
+        ),
+        text(
+            "Python, without a library",
+            "The example is in the source tree; copy it and change its mind.",
+            Form::Shell,
+            format!("ARENA_MCP_URL={mcp_url} ARENA_API_KEY={key} python3 examples/agent.py"),
+        ),
+        text(
+            "curl",
+            "",
+            Form::Shell,
+            format!(
+                "curl -s {rest_url}/whoami -H 'Authorization: {bearer}' -H 'Content-Type: application/json' -d '{{}}'"
+            ),
+        ),
+    ]
+}
+
+/// The address of the server whose endpoint this is.
+fn server_of(mcp_url: &str) -> String {
+    url::Url::parse(mcp_url).map_or_else(|_| mcp_url.to_owned(), |url| url.origin().ascii_serialization())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_snippet_names_server_and_key_and_reads_back() {
+        let made =
+            snippets("http://127.0.0.1:7878/duels/mcp", "http://127.0.0.1:7878/duels/v1", "arena_sk_x");
+        assert!(made.len() >= 10);
+        for Snippet { title, form, text, .. } in &made {
+            assert!(text.contains("http://127.0.0.1:7878") && text.contains("arena_sk_x"), "{title}");
+            if *form == Form::Json {
+                assert!(serde_json::from_str::<Value>(text).is_ok(), "{title}");
+            }
+        }
+        let titles: std::collections::BTreeSet<_> = made.iter().map(|snippet| snippet.title).collect();
+        assert_eq!(titles.len(), made.len());
+    }
+}

@@ -1,0 +1,234 @@
+//! Pages of products, the home page and pages about errors, each in the shell.
+
+use std::sync::Arc;
+
+use axum::{
+    body::Body,
+    extract::{Path, Request, State, rejection::PathRejection},
+};
+use http::{HeaderMap, HeaderValue, Method, Response, header};
+use kernel::{Fault, Kind, operation::Page};
+use look::shell::Shell;
+
+use super::{assets, home, html::POLICY};
+use crate::{
+    answer::{self, Told},
+    config::Door,
+    house::House,
+    publics::{PARAMETER_BYTES_MAX, with_etag},
+    request_id::RequestId,
+    status,
+};
+
+/// How long a copy of the home page may be reused.
+const HOME_AGE_SECONDS: u32 = 1;
+
+/// One page of a product.
+#[derive(Clone)]
+pub(crate) struct Showing {
+    pub(crate) house: Arc<House>,
+    pub(crate) product: usize,
+    pub(crate) page: usize,
+}
+
+/// What a page needs to know of a request whose body it does not read.
+pub(crate) struct Asking {
+    method: Method,
+    headers: HeaderMap,
+    path: String,
+    id: Option<RequestId>,
+}
+
+impl Asking {
+    pub(crate) fn of(request: &Request) -> Self {
+        Self {
+            method: request.method().clone(),
+            headers: request.headers().clone(),
+            path: request.uri().path().to_owned(),
+            id: request.extensions().get().cloned(),
+        }
+    }
+
+    pub(crate) fn of_parts(parts: &http::request::Parts) -> Self {
+        Self {
+            method: parts.method.clone(),
+            headers: parts.headers.clone(),
+            path: parts.uri.path().to_owned(),
+            id: parts.extensions.get().cloned(),
+        }
+    }
+
+    pub(crate) fn only_reads(&self) -> bool {
+        matches!(self.method, Method::GET | Method::HEAD)
+    }
+}
+
+/// Whether the caller is a browser that wants to show a page.
+pub(crate) fn wants_page(headers: &HeaderMap) -> bool {
+    headers.get_all(header::ACCEPT).iter().any(|value| {
+        value.to_str().is_ok_and(|list| {
+            list.split(',').any(|item| item.split(';').next().map(str::trim) == Some("text/html"))
+        })
+    })
+}
+
+/// A path that is only a page.
+pub(crate) async fn serve(
+    State(showing): State<Showing>,
+    parameter: Result<Path<String>, PathRejection>,
+    request: Request,
+) -> Response<Body> {
+    let Showing { house, product, page } = showing;
+    let asking = Asking::of(&request);
+    drop(request);
+    show(&house, product, page, parameter.ok().map(|Path(text)| text), &asking).await
+}
+
+/// The page, whatever the caller accepts.
+pub(crate) async fn show(
+    house: &Arc<House>,
+    product: usize,
+    page: usize,
+    parameter: Option<String>,
+    asking: &Asking,
+) -> Response<Body> {
+    let read = &house.products[product].product.pages.pages[page];
+    let told = Told {
+        product: Some(house.products[product].product.name),
+        operation: Some(read.id),
+        ..Told::by(Door::Page)
+    };
+    if let Some(refusal) = refused_method(house, asking, told) {
+        return refusal;
+    }
+    let parameter = if read.path.contains('{') {
+        parameter.filter(|text| text.len() <= PARAMETER_BYTES_MAX)
+    } else {
+        Some(String::new())
+    };
+    let (max_age, shared) = (read.max_age_seconds, Arc::clone(house));
+    let found = match parameter {
+        None => Err(Fault::of(Kind::NotFound, "nothing has this id; take one from a list")),
+        Some(parameter) => {
+            house
+                .store
+                .read(move |tx| (shared.products[product].product.pages.pages[page].read)(tx, &parameter))
+                .await
+        }
+    };
+    match found {
+        Ok(page) => answered(house, asking, &page, max_age, told),
+        Err(fault) => error(house, asking, &fault, told),
+    }
+}
+
+/// The home page: who we are, what is going on, and how to connect.
+pub(crate) async fn home(State(house): State<Arc<House>>, request: Request) -> Response<Body> {
+    let told = Told { operation: Some("/"), ..Told::by(Door::Page) };
+    let asking = Asking::of(&request);
+    drop(request);
+    if let Some(refusal) = refused_method(&house, &asking, told) {
+        return refusal;
+    }
+    let shared = Arc::clone(&house);
+    let fronts = house
+        .store
+        .read(move |tx| {
+            shared
+                .products
+                .iter()
+                .filter_map(|mounted| mounted.product.pages.front.as_ref())
+                .map(|front| front(tx))
+                .collect::<Result<Vec<_>, _>>()
+        })
+        .await;
+    match fronts {
+        Ok(fronts) => {
+            let page = home::page(&house, &fronts);
+            answered(&house, &asking, &page, HOME_AGE_SECONDS, told)
+        }
+        Err(fault) => error(&house, &asking, &fault, told),
+    }
+}
+
+/// The refusal of a method that pages do not take.
+pub(crate) fn refused_method(house: &House, asking: &Asking, told: Told) -> Option<Response<Body>> {
+    if asking.only_reads() {
+        return None;
+    }
+    let fault = Fault::of(Kind::MethodNotAllowed, "this page takes GET; use that method");
+    let mut response = error(house, asking, &fault, told);
+    response.headers_mut().insert(header::ALLOW, HeaderValue::from_static("GET, HEAD"));
+    Some(response)
+}
+
+/// A page in the shell, with the headers of every page.
+pub(crate) fn answered(
+    house: &House,
+    asking: &Asking,
+    page: &Page,
+    max_age_seconds: u32,
+    told: Told,
+) -> Response<Body> {
+    let document = shell(house, asking, page, false);
+    let mut response =
+        with_etag(&asking.headers, document.into(), "text/html; charset=utf-8", max_age_seconds, told);
+    dress(&mut response);
+    // The theme is the reader's own.
+    response.headers_mut().insert(header::VARY, HeaderValue::from_static("Accept, Cookie"));
+    if let Ok(value) = HeaderValue::from_str(&format!("private, max-age={max_age_seconds}")) {
+        response.headers_mut().insert(header::CACHE_CONTROL, value);
+    }
+    response
+}
+
+/// What went wrong, as a page for browsers and as JSON for programs.
+pub(crate) fn error(house: &House, asking: &Asking, fault: &Fault, told: Told) -> Response<Body> {
+    let mut response = answer::plain_refusal(fault, told);
+    if !wants_page(&asking.headers) {
+        return response;
+    }
+    let status = status::of(fault.kind);
+    let page = Page {
+        title: status.canonical_reason().unwrap_or("Error").to_owned(),
+        description: "Something did not go as asked.".to_owned(),
+        main: look::html! {
+            h1 { (status.as_u16()) " · " (status.canonical_reason().unwrap_or("Error")) }
+            p class="lead" { (fault.message) }
+            p { a href="/" { "To the home page" } " · " a href="/docs" { "Documentation" } }
+        }
+        .into_string(),
+    };
+    let document = shell(house, asking, &page, true);
+    *response.body_mut() = Body::from(document);
+    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8"));
+    dress(&mut response);
+    response
+}
+
+fn dress(response: &mut Response<Body>) {
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY));
+    headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+}
+
+fn shell(house: &House, asking: &Asking, page: &Page, shows_id: bool) -> String {
+    let speed = house.clock_speed();
+    let mut links: Vec<(&str, &str)> =
+        house.products.iter().flat_map(|mounted| mounted.product.pages.links.iter().copied()).collect();
+    links.push(("Docs", "/docs"));
+    Shell {
+        name: &house.server.title,
+        title: &page.title,
+        description: &page.description,
+        path: &asking.path,
+        css: &assets::paths().css,
+        script: &assets::paths().script,
+        theme: super::theme::of(&asking.headers),
+        clock_speed: speed.as_deref(),
+        links: &links,
+        request_id: asking.id.as_ref().map(RequestId::as_str).filter(|_| shows_id),
+    }
+    .page(&page.main)
+}

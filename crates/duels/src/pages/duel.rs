@@ -1,0 +1,156 @@
+//! The page of one duel: sealed until it is settled, then everything.
+
+use kernel::{Fault, Moment, operation::Page, tx::Tx};
+use look::{Markup, ago, name, number, pot_bar::Size, quote};
+use maud::html;
+
+use super::feed;
+use crate::{
+    Duels,
+    ops::get_arena_feed::Event,
+    publics,
+    rules::{
+        demand::{Duel, Finish, Side},
+        limits::{BASE_BURN_POINTS, TRANSCRIPT_MESSAGES_MAX},
+        settle::{DemandSource, Settlement},
+    },
+    tables::messages::{self, Message},
+};
+
+pub(super) fn read(service: &Duels, tx: &mut dyn Tx, slug: &str) -> Result<Page, Fault> {
+    let duel = publics::duel(tx, slug)?;
+    let now = tx.now();
+    let [a, b] = [Side::A, Side::B].map(|side| duel.seat(side).nickname.clone());
+    let (verdict, main) = match &duel.finish {
+        None => {
+            let words = format!("{a} and {b} negotiate over {} points.", number(duel.distributable_pot()));
+            (words, open(&duel, now))
+        }
+        Some(finish) => {
+            let event = Event::of(service, &duel)?;
+            let transcript = messages::transcript(tx, &duel.slug)?;
+            let main = settled(service, &duel, finish, &event.summary, &transcript, now);
+            (event.summary, main)
+        }
+    };
+    Ok(Page { title: format!("{a} against {b}"), description: verdict, main: main.into_string() })
+}
+
+fn versus(duel: &Duel) -> Markup {
+    let settled = duel.finish.is_some();
+    html! {
+        div class="versus" {
+            @for side in [Side::A, Side::B] {
+                div {
+                    b { (feed::agent(duel, side)) } br;
+                    span class="muted" {
+                        @match duel.seat(side).model_key.as_ref().filter(|_| settled) {
+                            Some(model) => { code { (name(model)) } }
+                            None if settled => { "no model told" }
+                            None => { "model hidden until settlement" }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn open(duel: &Duel, now: Moment) -> Markup {
+    html! {
+        h1 { "A duel is going on" }
+        (versus(duel))
+        (feed::pot(duel).draw(Size::Page))
+        p class="verdict" { "It ends " (ago(duel.deadline_at, now)) " at the latest. What they say and ask for stays sealed until then." }
+        h2 { "Sealed demands" }
+        table {
+            thead { tr { th { "agent" } th { "state" } th { "commitment" } } }
+            tbody {
+                @for side in [Side::A, Side::B] {
+                    tr {
+                        td { (name(&duel.seat(side).nickname)) }
+                        td { (if duel.seat(side).commitment.is_some() { "sealed" } else { "not yet" }) }
+                        td { @if let Some(commitment) = &duel.seat(side).commitment { code { (commitment) } } }
+                    }
+                }
+            }
+        }
+        (stakes(duel, None))
+    }
+}
+
+fn settled(
+    service: &Duels,
+    duel: &Duel,
+    finish: &Finish,
+    summary: &str,
+    transcript: &[(String, Message)],
+    now: Moment,
+) -> Markup {
+    let class = match finish.settlement {
+        Settlement::WithinPot => "is-deal",
+        Settlement::OverPot => "is-burn",
+    };
+    html! {
+        h1 { (name(&duel.seat(Side::A).nickname)) " against " (name(&duel.seat(Side::B).nickname)) }
+        (versus(duel))
+        (feed::pot(duel).draw(Size::Page))
+        p class={ "verdict " (class) } { (summary) " " span class="muted" { (ago(finish.at, now)) } }
+        (stakes(duel, Some(finish)))
+        h2 { "What they said" }
+        @if transcript.is_empty() { p class="muted" { "Neither wrote a word." } }
+        ol class="chat" {
+            @for (writer, message) in transcript {
+                li class=[(*writer == duel.seat(Side::B).nickname).then_some("right")] {
+                    small { (name(writer)) " · minute " (message.sent_at.ms_since(duel.started_at) / 60_000 + 1) }
+                    (quote(&message.text))
+                }
+            }
+        }
+        @if duel.last_seq > TRANSCRIPT_MESSAGES_MAX {
+            p class="muted" { "The first " (number(TRANSCRIPT_MESSAGES_MAX)) " of " (number(duel.last_seq)) " messages." }
+        }
+        h2 { "The demands, unsealed" }
+        p { "Each demand was sealed when it was made: its commitment was public while the duel still ran. Anybody can recompute it." }
+        div class="scroll proof" tabindex="0" role="region" aria-label="The demands, unsealed" {
+            table {
+                thead { tr { th { "agent" } th class="num" { "demand" } th { "salt" } th { "commitment" } } }
+                tbody {
+                    @for side in [Side::A, Side::B] {
+                        tr {
+                            td { (name(&duel.seat(side).nickname)) }
+                            td class="num" { (number(duel.seat(side).demand.unwrap_or(0))) }
+                            @if duel.source(side) == DemandSource::DefaultTimeout {
+                                td colspan="2" class="muted" { "none in time, so it counts as 0 and was never sealed" }
+                            } @else {
+                                td { code { (duel.seat(side).salt.as_deref().unwrap_or("")) } }
+                                td { code { (duel.seat(side).commitment.as_deref().unwrap_or("")) } }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        pre data-copy { "arena duels verify " (service.duel_url(&duel.slug)) }
+    }
+}
+
+fn stakes(duel: &Duel, finish: Option<&Finish>) -> Markup {
+    html! {
+        h2 { "At stake" }
+        table {
+            thead { tr { th { "" } @for side in [Side::A, Side::B] { th class="num" { (name(&duel.seat(side).nickname)) } } } }
+            tbody {
+                tr { td { "stake" } @for seat in &duel.seats { td class="num" { (number(seat.stake)) } } }
+                @if let Some(finish) = finish {
+                    tr { td { "asked for" } @for seat in &duel.seats { td class="num" { (number(seat.demand.unwrap_or(0))) } } }
+                    tr { td { "received" } @for payout in finish.payouts { td class="num" { (number(payout)) } } }
+                    tr { td { "burned in all" } td class="num" colspan="2" { (number(finish.burn)) " of " (number(duel.gross_pot())) } }
+                } @else {
+                    tr { td { "pot to share" } td class="num" colspan="2" { (number(duel.distributable_pot())) } }
+                    tr { td { "burned in any case" } td class="num" colspan="2" { (number(BASE_BURN_POINTS)) } }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,45 @@
+//! The pages of duels, one file each. They show what `publics` publishes and no more.
+
+use std::sync::Arc;
+
+use kernel::{
+    Fault,
+    operation::{LiveEvent, Page, PageRead, Pages},
+    tx::Tx,
+};
+
+use crate::Duels;
+
+mod agent;
+mod boards;
+mod duel;
+mod feed;
+mod front;
+
+/// Every page, the part of the home page, and the stream.
+pub(crate) fn catalog(service: &Arc<Duels>) -> Pages {
+    let page = |id, path, max_age_seconds, read: fn(&Duels, &mut dyn Tx, &str) -> Result<Page, Fault>| {
+        let service = Arc::clone(service);
+        let read = Box::new(move |tx: &mut dyn Tx, parameter: &str| read(&service, tx, parameter));
+        PageRead { id, path, max_age_seconds, read }
+    };
+    Pages {
+        pages: vec![
+            page("duelPage", "/duels/{slug}", 1, |service, tx, slug| duel::read(service, tx, slug)),
+            page("agentPage", "/agents/{id}", 5, |service, tx, id| agent::read(service, tx, id)),
+            page("agentLeaderboardPage", "/leaderboard/agents", 5, |_, tx, _| boards::agents(tx)),
+            page("modelLeaderboardPage", "/leaderboard/models", 5, |_, tx, _| boards::models(tx)),
+        ],
+        front: Some(Box::new(front::read)),
+        live: Some(Box::new(|tx| {
+            let now = tx.now();
+            let mut latest = crate::tables::duels::latest(tx)?;
+            latest.reverse();
+            Ok(latest
+                .iter()
+                .map(|duel| LiveEvent { id: duel.slug.clone(), html: feed::settled(duel, now).into_string() })
+                .collect())
+        })),
+        links: vec![("Agents", "/leaderboard/agents"), ("Models", "/leaderboard/models")],
+    }
+}

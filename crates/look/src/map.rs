@@ -1,0 +1,82 @@
+//! The negotiation map: a square with the own share across, the opponent's upwards, and the diagonal at
+//! which the two add up to the pot. Points under it are deals, above it burned pots.
+
+use maud::{Markup, html};
+
+/// One duel on the map; shares in permille of the pot.
+#[derive(Debug, Clone)]
+pub struct Spot {
+    pub own: i64,
+    pub theirs: i64,
+    pub opponent: String,
+    pub href: String,
+}
+
+const SIDE: i64 = 300;
+
+/// The map with its table.
+pub fn draw(title: &str, spots: &[Spot]) -> Markup {
+    let place = |permille: i64| permille.clamp(0, 1000) * SIDE / 1000;
+    let burned = spots.iter().filter(|spot| spot.own + spot.theirs > 1000).count();
+    let words =
+        format!("{title}: {} deals under the diagonal, {burned} burned pots above it", spots.len() - burned);
+    html! {
+        figure class="map" {
+            svg viewBox={ "-28 -8 " (SIDE + 36) " " (SIDE + 36) } role="img" aria-label=(words) {
+                title { (words) }
+                rect class="plot" x="0" y="0" width=(SIDE) height=(SIDE) {}
+                polygon class="burn-zone" points={ "0,0 " (SIDE) ",0 " (SIDE) "," (SIDE) } {}
+                line class="diagonal" x1="0" y1="0" x2=(SIDE) y2=(SIDE) {}
+                line class="grid" x1=(SIDE / 2) y1="0" x2=(SIDE / 2) y2=(SIDE) {}
+                line class="grid" x1="0" y1=(SIDE / 2) x2=(SIDE) y2=(SIDE / 2) {}
+                @for spot in spots {
+                    circle class=(if spot.own + spot.theirs > 1000 { "spot burned" } else { "spot deal" })
+                        cx=(place(spot.own)) cy=(SIDE - place(spot.theirs)) r="5" {
+                        title { (spot.opponent) ": own " (percent(spot.own)) ", theirs " (percent(spot.theirs)) }
+                    }
+                }
+                text x="0" y=(SIDE + 18) { "0 %" }
+                text x=(SIDE / 2) y=(SIDE + 18) text-anchor="middle" { "own demand" }
+                text x=(SIDE) y=(SIDE + 18) text-anchor="end" { "100 %" }
+                text x="-10" y=(SIDE / 2) text-anchor="middle" transform={ "rotate(-90 -10 " (SIDE / 2) ")" } { "opponent’s demand" }
+            }
+            details {
+                summary { "The map as a table" }
+                div class="scroll" tabindex="0" role="region" aria-label="The map as a table" {
+                    table {
+                        thead { tr { th { "opponent" } th class="num" { "own share" } th class="num" { "their share" } th { "end" } } }
+                        tbody {
+                            @for spot in spots {
+                                tr {
+                                    td { a href=(spot.href) { bdi { (spot.opponent) } } }
+                                    td class="num" { (percent(spot.own)) }
+                                    td class="num" { (percent(spot.theirs)) }
+                                    td { (if spot.own + spot.theirs > 1000 { "burned" } else { "deal" }) }
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn percent(permille: i64) -> String {
+    format!("{} %", permille / 10)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_duel_is_on_the_map_and_in_the_table() {
+        let spot =
+            |own, theirs| Spot { own, theirs, opponent: "<b>".to_owned(), href: "/duels/x".to_owned() };
+        let drawn = draw("Map", &[spot(500, 450), spot(700, 400), spot(2_000, 0)]).into_string();
+        assert_eq!(drawn.matches("<circle").count(), 3);
+        assert_eq!(drawn.matches("<tr>").count(), 4);
+        assert!(drawn.contains("1 deals under the diagonal, 2 burned") && !drawn.contains("<b>"), "{drawn}");
+    }
+}

@@ -1,0 +1,135 @@
+//! The pot bar: what each side asked for, against the pot. The gap between the two burned; demands
+//! that cross burned everything.
+
+use maud::{Markup, html};
+
+/// A duel as its bar shows it.
+#[derive(Debug, Clone, Copy)]
+pub struct Pot<'a> {
+    pub names: [&'a str; 2],
+    /// What may be claimed.
+    pub distributable: i64,
+    /// `None` while they are sealed.
+    pub demands: Option<[i64; 2]>,
+}
+
+/// How tall a bar is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Size {
+    Row,
+    Page,
+}
+
+const WIDTH: i64 = 600;
+
+impl Pot<'_> {
+    /// What the bar shows, in words.
+    pub fn words(&self) -> String {
+        let [a, b] = self.names;
+        let pot = self.distributable;
+        match self.demands {
+            None => format!("{a} against {b} for {pot} points; both demands are sealed"),
+            Some([x, y]) if x.saturating_add(y) > pot => {
+                format!("{a} asked for {x}, {b} for {y} of {pot} points: too much together, all burned")
+            }
+            Some([x, y]) => format!(
+                "{a} asked for {x}, {b} for {y} of {pot} points: a deal, {} unclaimed and burned",
+                pot - x - y
+            ),
+        }
+    }
+
+    /// The bar as SVG. The words in it stand for the picture.
+    pub fn draw(&self, size: Size) -> Markup {
+        let height = match size {
+            Size::Row => 20,
+            Size::Page => 64,
+        };
+        let scale = |points: i64| {
+            (points.clamp(0, self.distributable) * WIDTH).checked_div(self.distributable).unwrap_or(0)
+        };
+        let words = self.words();
+        html! {
+            svg class=(match size { Size::Row => "pot pot-row", Size::Page => "pot pot-page" })
+                viewBox={ "0 0 " (WIDTH) " " (height) } preserveAspectRatio="none" role="img" aria-label=(words) {
+                title { (words) }
+                rect class="pot-empty" x="0" y="0" width=(WIDTH) height=(height) {}
+                @match self.demands {
+                    None => {
+                        rect class="sealed side-a" x="0" y="0" width=(WIDTH / 2 - 2) height=(height) {}
+                        rect class="sealed side-b" x=(WIDTH / 2 + 2) y="0" width=(WIDTH / 2 - 2) height=(height) {}
+                    }
+                    Some([x, y]) => (settled(scale(x), scale(y), height))
+                }
+            }
+        }
+    }
+}
+
+fn settled(a: i64, b: i64, height: i64) -> Markup {
+    let (from, to) = (a.min(WIDTH - b), a.max(WIDTH - b));
+    let crossed = a + b > WIDTH;
+    html! {
+        rect class="side-a" x="0" y="0" width=(a) height=(height) {}
+        rect class="side-b" x=(WIDTH - b) y="0" width=(b) height=(height) {}
+        @if crossed {
+            rect class="burn" x=(from) y="0" width=(to - from) height=(height) {}
+            line class="strike" x1="0" y1=(height / 2) x2=(WIDTH) y2=(height / 2) {}
+        } @else if from < to {
+            rect class="gap" fill="url(#hatch)" x=(from) y="0" width=(to - from) height=(height) {}
+        }
+    }
+}
+
+/// The pattern that bars refer to; once a page.
+pub fn hatch() -> Markup {
+    html! {
+        svg class="defs" width="0" height="0" aria-hidden="true" focusable="false" {
+            defs {
+                pattern id="hatch" width="8" height="8" patternUnits="userSpaceOnUse" patternTransform="rotate(45)" {
+                    rect class="hatch-paper" width="8" height="8" {}
+                    rect class="hatch-line" width="3" height="8" {}
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn pot(demands: Option<[i64; 2]>) -> Pot<'static> {
+        Pot { names: ["ada", "bo"], distributable: 19, demands }
+    }
+
+    #[test]
+    fn the_three_kinds_are_told_apart() {
+        let deal = pot(Some([9, 9])).draw(Size::Row).into_string();
+        assert!(deal.contains("a deal, 1 unclaimed") && deal.contains("#hatch") && !deal.contains("strike"));
+        let burned = pot(Some([13, 9])).draw(Size::Page).into_string();
+        assert!(burned.contains("all burned") && burned.contains("strike") && !burned.contains("#hatch"));
+        let sealed = pot(None).draw(Size::Page).into_string();
+        assert!(sealed.contains("sealed") && !sealed.contains("asked"), "{sealed}");
+    }
+
+    #[test]
+    fn names_cannot_break_out() {
+        let hostile = Pot { names: ["\"><script>", "</title>"], ..pot(Some([1, 1])) };
+        let drawn = hostile.draw(Size::Row).into_string();
+        assert!(!drawn.contains("<script>") && drawn.matches("</title>").count() == 1, "{drawn}");
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_is_drawn_outside(pot in 1i64..=100_000, x in 0i64..=200_000, y in 0i64..=200_000) {
+            let drawn = Pot { names: ["a", "b"], distributable: pot, demands: Some([x, y]) }.draw(Size::Row).into_string();
+            for part in drawn.split("width=\"").skip(1) {
+                let width: i64 = part.split('"').next().unwrap().parse().unwrap();
+                prop_assert!((0..=WIDTH).contains(&width), "{drawn}");
+            }
+        }
+    }
+}
