@@ -6,6 +6,7 @@ mod cli;
 mod config;
 mod demo;
 mod doctor;
+mod duels_run;
 mod exit;
 mod failure;
 mod help;

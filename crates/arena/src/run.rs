@@ -12,9 +12,10 @@ use crate::{
         house::ConfigCommand,
         root::{Cli, Command},
     },
-    config::{environment::Environment, layers, show},
+    config::{environment::Environment, layers, model::Switch, show},
     demo,
     doctor::report,
+    duels_run,
     exit::ExitCode,
     failure::Failure,
     help, mcp_stdio,
@@ -117,6 +118,14 @@ fn command(cli: Cli, environment: &Environment) -> Result<ExitCode, Failure> {
         }
         Command::Mcp(_) => block_on(mcp_stdio::run(&load()?)),
         Command::Duels(DuelsCommand::Verify { url }) => block_on(verify::run(&url, as_json)),
+        Command::Duels(DuelsCommand::Run(args)) => {
+            let plan = duels_run::plan::Plan::of(&args)?;
+            let mut loaded = load()?;
+            // A run is a world of its own: nothing of the data directory is read or written.
+            loaded.config.semantic.load = Switch::Off;
+            let terminal = Terminal::of_stdout(environment);
+            block_on(duels_run::command::run(plan, &loaded, terminal, as_json))
+        }
         Command::Admin(command) => {
             let loaded = load()?;
             let _logs = serve::logs::start(loaded.config.log.filter.as_deref(), "error")?;

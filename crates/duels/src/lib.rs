@@ -13,7 +13,7 @@ use kernel::{
     tx::{Command, Sql, Tx, Verdict},
 };
 use store::{
-    Store,
+    Solo, Store,
     jobs::Worker,
     ledger::{self, Account, Post},
 };
@@ -72,6 +72,14 @@ struct CursorSecret {
     fresh: [u8; 32],
 }
 
+impl CursorSecret {
+    fn draw(ids: &dyn Ids) -> Self {
+        let mut fresh = [0; 32];
+        ids.fill(&mut fresh);
+        Self { fresh }
+    }
+}
+
 impl Command for CursorSecret {
     type Out = [u8; 32];
 
@@ -92,9 +100,23 @@ impl Duels {
         public_url: &str,
         outside: Outside,
     ) -> Result<Arc<Self>, Fault> {
-        let mut fresh = [0; 32];
-        ids.fill(&mut fresh);
-        let secret = match store.write_blocking(Box::new(CursorSecret { fresh }))? {
+        let secret = store.write_blocking(Box::new(CursorSecret::draw(&*ids)))?;
+        Self::with_secret(secret, ids, public_url, outside)
+    }
+
+    /// On a store of one thread, for simulations: nothing outside of it, and no address.
+    pub fn open_solo(solo: &mut Solo<'_>, ids: Arc<dyn Ids>) -> Result<Arc<Self>, Fault> {
+        let secret = solo.write(&CursorSecret::draw(&*ids))?;
+        Self::with_secret(secret, ids, "", Outside::default())
+    }
+
+    fn with_secret(
+        secret: Verdict<[u8; 32]>,
+        ids: Arc<dyn Ids>,
+        public_url: &str,
+        outside: Outside,
+    ) -> Result<Arc<Self>, Fault> {
+        let secret = match secret {
             Verdict::Done(secret) => secret,
             Verdict::Refused(fault) => return Err(fault),
         };
@@ -172,6 +194,25 @@ pub fn open_account(
         ledger::post(tx, LEDGER, ids, person_id, &[opening])?;
     }
     Ok(())
+}
+
+/// The settled duels of an agent with a number above `after`, oldest first: number, address, and the
+/// record as the agent sees it. At most `limit`, the newest.
+pub fn settled_after(
+    tx: &mut dyn Tx,
+    agent: &str,
+    after: i64,
+    limit: i64,
+) -> Result<Vec<(i64, String, view::Record)>, Fault> {
+    let mut settled = Vec::new();
+    for duel in tables::duels::finished(tx, agent, i64::MAX, limit)? {
+        let Some((finish, side)) = duel.finish.as_ref().zip(duel.side_of(agent)) else { continue };
+        if finish.seq > after {
+            settled.push((finish.seq, duel.slug.clone(), view::Record::of(&duel, side)?));
+        }
+    }
+    settled.reverse();
+    Ok(settled)
 }
 
 /// What an MCP client tells its model about all tools at once.

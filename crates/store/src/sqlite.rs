@@ -5,6 +5,7 @@ mod connect;
 mod directory;
 mod reader;
 mod session;
+mod solo;
 mod writer;
 
 use std::{
@@ -14,6 +15,7 @@ use std::{
 };
 
 pub(crate) use connect::SQLITE_MIN;
+pub use solo::{Solo, solo};
 
 use crate::{
     OpenError, Options, Place,

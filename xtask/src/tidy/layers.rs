@@ -14,17 +14,30 @@ struct Layer {
     tests: &'static [&'static str],
 }
 
-const LAYERS: [Layer; 11] = [
+const LAYERS: [Layer; 14] = [
     Layer { name: "kernel", below: &[], tests: &[] },
     Layer { name: "store", below: &["kernel"], tests: &["testkit"] },
     Layer { name: "identity", below: &["kernel", "store"], tests: &["testkit"] },
+    Layer { name: "look", below: &["kernel"], tests: &[] },
+    Layer { name: "net", below: &[], tests: &[] },
+    Layer { name: "pictures", below: &[], tests: &[] },
     Layer { name: "semantic", below: &[], tests: &[] },
     Layer { name: "semantic-model", below: &["semantic"], tests: &[] },
-    Layer { name: "duels", below: &["kernel", "store", "semantic"], tests: &["identity", "testkit"] },
-    Layer { name: "doors", below: &["kernel", "store", "identity"], tests: &["testkit"] },
+    Layer { name: "duels", below: &["kernel", "store", "semantic", "look"], tests: &["identity", "testkit"] },
+    Layer { name: "doors", below: &["kernel", "store", "identity", "look"], tests: &["testkit"] },
     Layer {
         name: "arena",
-        below: &["kernel", "store", "identity", "semantic", "semantic-model", "duels", "doors"],
+        below: &[
+            "kernel",
+            "store",
+            "identity",
+            "net",
+            "pictures",
+            "semantic",
+            "semantic-model",
+            "duels",
+            "doors",
+        ],
         tests: &["testkit"],
     },
     Layer { name: "testkit", below: &["kernel", "store", "identity", "semantic"], tests: &[] },
@@ -34,6 +47,7 @@ const LAYERS: [Layer; 11] = [
             "kernel",
             "store",
             "identity",
+            "pictures",
             "semantic",
             "semantic-model",
             "duels",

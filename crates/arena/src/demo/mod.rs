@@ -2,13 +2,13 @@
 //!
 //! The agents are ordinary clients with keys: nothing outside this directory knows of them.
 
-mod agent;
+pub(crate) mod agent;
 mod client;
 mod duel;
 mod event;
 mod pot_bar;
-mod roster;
+pub(crate) mod roster;
 pub(crate) mod run;
 mod screen;
-mod script;
+pub(crate) mod script;
 mod watch;

@@ -240,7 +240,7 @@ impl Cast<'_> {
 }
 
 /// Makes a person, as `arena admin user create` does, and answers the key.
-async fn enrol(house: &House, nickname: &str) -> Result<String, Failure> {
+pub(crate) async fn enrol(house: &House, nickname: &str) -> Result<String, Failure> {
     let request = AdminRequest::UserCreate {
         nickname: nickname.to_owned(),
         scopes: vec![SCOPE.to_owned()],
@@ -254,7 +254,7 @@ async fn enrol(house: &House, nickname: &str) -> Result<String, Failure> {
 }
 
 /// The HTTP client that all agents share.
-fn agent_http() -> Result<reqwest::Client, Failure> {
+pub(crate) fn agent_http() -> Result<reqwest::Client, Failure> {
     const REQUEST_TIME: Duration = Duration::from_secs(10);
     reqwest::Client::builder()
         .no_proxy()

@@ -8,6 +8,7 @@ mod conformance;
 mod coverage;
 mod demo;
 mod doctor;
+mod duels_run;
 mod errors;
 mod faults;
 mod golden;

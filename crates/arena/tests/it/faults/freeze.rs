@@ -184,7 +184,7 @@ fn with_a_job_past_its_lease() {
     History::default().check(&truth);
     for (nickname, (duels, bio)) in &truth.bios {
         assert!(
-            *duels == 1 && bio.as_ref().is_some_and(|bio| bio.contains("over 1 duels")),
+            *duels == 1 && bio.as_ref().is_some_and(|bio| bio.contains("over 1 duel")),
             "{nickname} {bio:?}"
         );
     }

@@ -107,7 +107,7 @@ fn check(truth: &Truth, agents: &[Agent], history: &mut History) {
         agent.check(truth);
     }
     for (nickname, (duels, bio)) in &truth.bios {
-        let counted = format!("over {} duels", (*duels).min(duels::behaviour::WINDOW_DUELS));
+        let counted = format!("over {} duel", (*duels).min(duels::behaviour::WINDOW_DUELS));
         assert!(bio.as_ref().is_some_and(|bio| bio.contains(&counted)), "{nickname} {duels}: {bio:?}");
     }
 }

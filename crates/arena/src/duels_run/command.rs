@@ -1,0 +1,116 @@
+//! Runs a plan from the command line: progress while it plays, the table at its end, also of a run that
+//! is broken off.
+
+use std::{
+    fs::File,
+    io::{BufWriter, Write},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::{Duration, Instant},
+};
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use tokio_util::sync::CancellationToken;
+
+use super::{
+    plan::{Plan, Player},
+    programs,
+    report::Report,
+    scripted,
+    tally::Tally,
+};
+use crate::{
+    config::layers::Loaded, demo::script::Script, exit::ExitCode, failure::Failure,
+    output::terminal::Terminal, serve::signals,
+};
+
+/// How often the bar is drawn at most.
+const DRAW_HZ: u8 = 10;
+/// Progress of scripted runs is told every so many duels.
+const TELL_EVERY: u64 = 64;
+
+pub(crate) async fn run(
+    plan: Plan,
+    loaded: &Loaded,
+    terminal: Terminal,
+    as_json: bool,
+) -> Result<ExitCode, Failure> {
+    let wish = signals::shutdown()?;
+    let bar = bar(plan.rounds, terminal);
+    let mut transcripts = match &plan.transcripts {
+        None => None,
+        Some(path) => Some(BufWriter::new(File::create(path).map_err(|error| {
+            Failure::usage(format!("{} cannot be written: {error}", path.display()))
+                .hint("pass another --transcripts")
+        })?)),
+    };
+    let (mut tally, begun) = (Tally::default(), Instant::now());
+    let (played, accounts) = if let [Player::Scripted(a), Player::Scripted(b)] = &plan.players {
+        let (scripted, played) =
+            play_scripted(&plan, [*a, *b], transcripts.take(), wish.clone(), bar.clone()).await?;
+        tally = scripted;
+        match played {
+            Ok(accounts) => (Ok(()), accounts),
+            Err(failure) => (Err(failure), 0),
+        }
+    } else {
+        let out = transcripts.as_mut().map(|out| out as &mut (dyn Write + Send));
+        let each = |round| bar.set_position(round);
+        let played = programs::play(&plan, loaded, &mut tally, out, &wish, each).await;
+        if let Some(out) = &mut transcripts {
+            out.flush().map_err(|error| programs::unwritable(&error))?;
+        }
+        (played, 1)
+    };
+    bar.finish_and_clear();
+    // What was played is shown also when the run ended early.
+    if tally.duels > 0 || played.is_ok() {
+        Report::of(&plan, &tally, accounts, begun.elapsed().as_secs_f64()).show(as_json)?;
+    }
+    played.map(|()| ExitCode::Ok)
+}
+
+/// A game of two scripts has a thread of its own, because it never waits.
+async fn play_scripted(
+    plan: &Plan,
+    scripts: [&'static Script; 2],
+    mut transcripts: Option<BufWriter<File>>,
+    wish: CancellationToken,
+    progress: ProgressBar,
+) -> Result<(Tally, Result<u64, Failure>), Failure> {
+    let stop = Arc::new(AtomicBool::new(false));
+    let (seen, plan) = (Arc::clone(&stop), plan.clone());
+    let watching = tokio::spawn(async move {
+        wish.cancelled().await;
+        seen.store(true, Ordering::Relaxed);
+    });
+    let game = tokio::task::spawn_blocking(move || {
+        let mut tally = Tally::default();
+        let out = transcripts.as_mut().map(|out| out as &mut dyn Write);
+        let each = |round: u64| {
+            if round.is_multiple_of(TELL_EVERY) {
+                progress.set_position(round);
+            }
+        };
+        let played = scripted::play(&plan, scripts, &mut tally, out, &stop, each).map_err(Failure::from);
+        let flushed = transcripts.as_mut().map_or(Ok(()), Write::flush);
+        (tally, played.and_then(|accounts| flushed.map(|()| accounts).map_err(|e| programs::unwritable(&e))))
+    });
+    let played = game.await.map_err(|error| Failure::failed(format!("the run broke off: {error}")));
+    watching.abort();
+    played
+}
+
+fn bar(rounds: u64, terminal: Terminal) -> ProgressBar {
+    if !terminal.is_tty {
+        return ProgressBar::hidden();
+    }
+    let bar = ProgressBar::with_draw_target(Some(rounds), ProgressDrawTarget::stderr_with_hz(DRAW_HZ));
+    if let Ok(style) = ProgressStyle::with_template("{bar:30} {pos} of {len} duels, {per_sec}, {eta} left") {
+        bar.set_style(style);
+    }
+    bar.enable_steady_tick(Duration::from_millis(200));
+    bar
+}
