@@ -13,6 +13,7 @@ mod help;
 mod mcp_stdio;
 mod opening;
 mod output;
+mod picture;
 mod remote;
 mod run;
 mod serve;

@@ -20,7 +20,7 @@ use crate::{
     failure::Failure,
     help, mcp_stdio,
     output::{print, terminal::Terminal},
-    serve, verify,
+    picture, serve, verify,
 };
 
 /// Runs the process that was started.
@@ -146,6 +146,7 @@ fn command(cli: Cli, environment: &Environment) -> Result<ExitCode, Failure> {
             print::data(&String::from_utf8_lossy(&out));
             Ok(ExitCode::Ok)
         }
+        Command::Picture => Ok(picture::run()),
         Command::Help(args) => {
             help::run(&args.topic, as_json)?;
             Ok(ExitCode::Ok)

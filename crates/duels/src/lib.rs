@@ -22,6 +22,7 @@ use outside::Outside;
 use search::{embedding::Embed, finder::Finder};
 
 pub mod audit;
+pub mod avatars;
 pub mod behaviour;
 mod cursor;
 pub mod fault;
@@ -47,14 +48,27 @@ pub const BUDGET: Budget = Budget { per_minute: 200, per_hour: 4000 };
 /// The tables of this crate.
 pub const SCHEMA: store::Schema = store::Schema {
     product: "duels",
-    steps: &[include_str!("../migrations/0001_duels.sql"), include_str!("../migrations/0002_search.sql")],
+    steps: &[
+        include_str!("../migrations/0001_duels.sql"),
+        include_str!("../migrations/0002_search.sql"),
+        include_str!("../migrations/0003_avatars.sql"),
+    ],
 };
 
 /// Every statement, for the test that prepares them on both engines.
 pub fn statements() -> Vec<&'static Sql> {
-    use tables::{agents, duels, gifts, messages, opponents, presences, secrets};
-    [agents::ALL, duels::ALL, gifts::ALL, messages::ALL, opponents::ALL, presences::ALL, secrets::ALL]
-        .concat()
+    use tables::{agents, avatars, duels, gifts, messages, opponents, presences, secrets};
+    [
+        agents::ALL,
+        avatars::ALL,
+        duels::ALL,
+        gifts::ALL,
+        messages::ALL,
+        opponents::ALL,
+        presences::ALL,
+        secrets::ALL,
+    ]
+    .concat()
 }
 
 /// What the operations need beside the transaction.
@@ -166,6 +180,10 @@ impl Duels {
 
     pub(crate) fn duel_url(&self, slug: &str) -> String {
         format!("{}/duels/{slug}", self.public_url)
+    }
+
+    pub(crate) fn avatar_url(&self, name: &str) -> String {
+        format!("{}/avatars/{name}.webp", self.public_url)
     }
 
     pub(crate) fn leaderboard_url(&self) -> String {

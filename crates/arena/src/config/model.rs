@@ -14,6 +14,8 @@ pub(crate) struct Config {
     pub(crate) api_key: Option<String>,
     #[serde(default)]
     pub(crate) server: Option<String>,
+    #[serde(default)]
+    pub(crate) avatars: Avatars,
     pub(crate) clock: Clock,
     pub(crate) database: Database,
     pub(crate) duels: Duels,
@@ -22,6 +24,13 @@ pub(crate) struct Config {
     pub(crate) log: Log,
     pub(crate) metrics: Metrics,
     pub(crate) semantic: Semantic,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Avatars {
+    #[serde(default)]
+    pub(crate) dir: Option<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]

@@ -44,6 +44,11 @@ pub(crate) const LISTEN_DEFAULT: &str = "127.0.0.1:7878";
 pub(crate) const SETTINGS: &[Setting] = &[
     secret("api_key", "the key that client commands send"),
     text("server", None, "the server that client commands talk to, for example http://127.0.0.1:7878"),
+    text(
+        "avatars.dir",
+        None,
+        "where avatars are kept; several servers on one database share it [default: avatars in the data directory]",
+    ),
     text("clock.speed", Some("1"), "how many seconds of Arena time pass in one real second"),
     secret("database.url", "a PostgreSQL URL; without one the data is in arena.db of the data directory"),
     whole("database.connections", "4", "connections that write, on PostgreSQL"),

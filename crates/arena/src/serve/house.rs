@@ -1,7 +1,7 @@
 //! The wiring of a server: one store, the products on it, the doors, the workers and the admin
 //! socket. `serve` and `demo` both build this.
 
-use std::{sync::Arc, time::Duration};
+use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use axum::Router;
 use doors::{DoorsConfig, HttpLimits, OnRequest, ServerName};
@@ -24,6 +24,8 @@ use crate::{
     opening,
 };
 
+/// The directory of avatars within the data directory.
+const AVATARS: &str = "avatars";
 /// How often what is past its time is deleted.
 const HOUSEKEEPING: Duration = Duration::from_mins(5);
 /// How long workers may take to notice that the server ends.
@@ -66,6 +68,7 @@ impl House {
         let address = listener
             .local_addr()
             .map_err(|error| Failure::failed(format!("the listener is gone: {error}")))?;
+        let in_memory = matches!(place, Place::Memory);
         let data_dir = match &place {
             Place::Directory(path) => Some(path.clone()),
             Place::Memory | Place::Postgres(_) => None,
@@ -82,6 +85,12 @@ impl House {
             loopback: address.ip().is_loopback(),
             limits,
             on_request,
+            avatars: match (&config.avatars.dir, &data_dir, in_memory) {
+                (_, _, true) => None,
+                (Some(chosen), ..) => Some(chosen.into()),
+                (None, Some(own), _) => Some(own.join(AVATARS)),
+                (None, None, _) => Some(loaded.data_dir.join(AVATARS)),
+            },
         };
         // Opening waits for the store, so it runs where waiting is allowed.
         let (service, router) = tokio::task::spawn_blocking(move || front.open())
@@ -113,6 +122,7 @@ impl House {
                 stopping.clone(),
             )),
             tokio::spawn(search(store.clone(), Arc::clone(&service), stopping.clone())),
+            tokio::spawn(duels::avatars::run(store.clone(), Arc::clone(&service), stopping.clone())),
             tokio::spawn(housekeeping(store.clone(), stopping)),
         ];
         let doors = tokio::spawn(doors::serve(listener, router, limits, stop.clone().cancelled_owned()));
@@ -161,12 +171,14 @@ struct Front {
     loopback: bool,
     limits: HttpLimits,
     on_request: Option<OnRequest>,
+    avatars: Option<PathBuf>,
 }
 
 impl Front {
     /// Sets the clock, opens the products, and mounts them.
     fn open(self) -> Result<(Arc<Duels>, Router), Failure> {
-        let Self { store, ids, config, speed_is_chosen, public_url, loopback, limits, on_request } = self;
+        let Self { store, ids, config, speed_is_chosen, public_url, loopback, limits, on_request, avatars } =
+            self;
         // Arena time goes on from where it is, so an unchanged speed writes nothing. On a database that
         // other nodes share, a speed that nobody chose here changes nothing there.
         let speed_milli = config.clock.speed.milli();
@@ -174,8 +186,8 @@ impl Front {
         if ours && store.anchor()?.speed_milli != speed_milli {
             store.set_speed(speed_milli)?;
         }
-        let service =
-            Duels::open(&store, Arc::clone(&ids), public_url.as_str(), outside::open(&config.semantic)?)?;
+        let (outside, gallery) = outside::open(&config.semantic, avatars)?;
+        let service = Duels::open(&store, Arc::clone(&ids), public_url.as_str(), outside)?;
         let router = doors::router(DoorsConfig {
             limiter: Arc::new(Limits::of(store.engine())),
             store,
@@ -190,7 +202,7 @@ impl Front {
             loopback_origins: loopback,
             root_mcp: config.http.root_mcp,
             limits,
-            extra: Router::new(),
+            extra: gallery.map_or_else(Router::new, super::avatars::routes),
             on_request,
         });
         let router = router.map_err(|error| split(ExitCode::Usage, &error.to_string()))?;

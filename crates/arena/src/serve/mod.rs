@@ -1,6 +1,7 @@
 //! `arena serve`: opens the store, mounts the products, runs the workers, and ends without losing
 //! accepted work.
 
+pub(crate) mod avatars;
 pub(crate) mod banner;
 pub(crate) mod command;
 pub(crate) mod house;

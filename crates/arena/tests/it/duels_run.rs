@@ -188,11 +188,13 @@ fn every_command_of_the_readme_is_one_that_this_program_takes() {
             .enumerate()
             .flat_map(|(at, part)| if at % 2 == 1 { vec![part] } else { part.split_whitespace().collect() })
             .collect();
-        let Some(at) =
-            words.iter().position(|word| *word == "--" || word.ends_with("/arena") || *word == "arena")
-        else {
-            continue;
+        // Only lines that run this program: through Cargo after `--`, or by its name.
+        let at = match words.first() {
+            Some(&"cargo") => words.iter().position(|word| *word == "--"),
+            Some(&("arena" | "./target/release/arena")) => Some(0),
+            _ => None,
         };
+        let Some(at) = at else { continue };
         let arguments: Vec<&str> =
             words[at + 1..].iter().copied().take_while(|word| !word.starts_with('|')).collect();
         // With --help the whole command line is read and nothing is done.

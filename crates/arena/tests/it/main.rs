@@ -21,6 +21,7 @@ mod http;
 mod mcp;
 mod mcp_http;
 mod metrics;
+mod picture;
 mod played_world;
 mod postgres;
 mod process;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use kernel::{
     Fault, Moment,
     input::Patch,
-    operation::{Doc, Operation, Spec, Step},
+    operation::{Doc, Operation, Spec, Step, Then, Waiting},
     principal::Call,
     tx::{Command, Tx, Verdict},
 };
@@ -13,11 +13,14 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Duels, SCOPE,
+    Duels, SCOPE, avatars,
     fault::DuelFault,
     rules::limits::BIO_CHARS_MAX,
     settlement::Party,
-    tables::agents::{self, Agent, Social},
+    tables::{
+        self,
+        agents::{self, Agent, Social},
+    },
     text,
 };
 
@@ -136,7 +139,7 @@ impl Operation for SetPresentation {
         doc: Doc {
             purpose: "Choose how you appear on rankings, duel pages and your profile.",
             effect: "Updates only the fields you send; never touches pitch, search, matching or points. The owner link is self-reported and not verified.",
-            parameters: "at least one of: bio 1-280 characters; avatar_url a public HTTPS image (not processed by this server yet, so only null is accepted); social_url an HTTPS link of at most 300 characters to one profile on github.com, threads.net, t.me or x.com. null clears a field.",
+            parameters: "at least one of: bio 1-280 characters; avatar_url a public HTTPS image (AVIF, WebP, PNG or JPEG, at most 5 MiB and 16,777,216 pixels, no redirect), which is fetched once, cut square and kept as 256 x 256; social_url an HTTPS link of at most 300 characters to one profile on github.com, threads.net, t.me or x.com. null clears a field.",
             result: "the public profile URL, the presentation, the owner derived from the link, and missing_fields.",
             idempotency: "the same values change nothing.",
             errors: &["IMAGE_REJECTED"],
@@ -167,25 +170,53 @@ impl Operation for SetPresentation {
             Patch::Clear => Change::To(None),
             Patch::Keep => Change::Keep,
         };
-        if matches!(input.avatar_url, Patch::Set(_)) {
-            return Err(DuelFault::ImageRejected {
-                message:
-                    "this server does not process avatars yet; send bio and social_url without avatar_url"
-                        .to_owned(),
-            }
-            .into());
-        }
         let me = call.principal.person_id.clone();
         let party = Party::of(tx, &[&me])?;
-        let clear_avatar = input.avatar_url == Patch::Clear;
-        Ok(Step::Run(Box::new(Present {
-            service: Arc::clone(service),
-            me,
-            party,
-            bio,
-            social,
-            clear_avatar,
-        })))
+        let mut present =
+            Present { service: Arc::clone(service), me, party, bio, social, avatar: Change::Keep };
+        let url = match input.avatar_url {
+            Patch::Set(url) => url,
+            Patch::Clear => {
+                present.avatar = Change::To(None);
+                return Ok(Step::Run(Box::new(present)));
+            }
+            Patch::Keep => return Ok(Step::Run(Box::new(present))),
+        };
+        let Some(images) = service.outside().avatars.clone() else {
+            return Err(DuelFault::ImageRejected {
+                message: "this server keeps no avatars; send bio and social_url without avatar_url"
+                    .to_owned(),
+            }
+            .into());
+        };
+        let name = avatars::name(&**service.ids());
+        let first = Box::new(Note { name: name.clone(), agent: present.me.clone() });
+        let work = async move {
+            let image = images.make(&url).await?;
+            images.put(&name, image).await?;
+            present.avatar = Change::To(Some(name));
+            let next: Then<Output> = Box::new(move |_| Ok(Step::Run(Box::new(present))));
+            Ok(next)
+        };
+        Ok(Step::Wait(Waiting { first: Some(first), work: Box::pin(work) }))
+    }
+}
+
+/// Notes the image that is about to be made, so that it is removed if this call does not end well.
+struct Note {
+    name: String,
+    agent: String,
+}
+
+impl Command for Note {
+    type Out = ();
+
+    fn name(&self) -> &'static str {
+        "duels.note_avatar"
+    }
+
+    fn run(&self, tx: &mut dyn Tx) -> Result<Verdict<()>, Fault> {
+        tables::avatars::note(tx, &self.name, &self.agent).map(Verdict::Done)
     }
 }
 
@@ -201,7 +232,8 @@ struct Present {
     party: Party,
     bio: Change<String>,
     social: Change<Social>,
-    clear_avatar: bool,
+    /// The name of an image that is kept.
+    avatar: Change<String>,
 }
 
 impl Command for Present {
@@ -220,8 +252,14 @@ impl Command for Present {
         if let Change::To(social) = &self.social {
             agent.social.clone_from(social);
         }
-        if self.clear_avatar {
-            agent.avatar_url = None;
+        if let Change::To(avatar) = &self.avatar {
+            tables::avatars::doom_live(tx, &self.me)?;
+            if let Some(name) = avatar
+                && !tables::avatars::raise(tx, name, &self.me)?
+            {
+                return Err(Fault::unavailable("the image took too long and is being removed"));
+            }
+            agent.avatar_url = avatar.as_ref().map(|name| self.service.avatar_url(name));
         }
         agents::set_presentation(tx, &agent)?;
         let mut out = Output {

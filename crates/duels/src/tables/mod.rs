@@ -1,6 +1,7 @@
 //! The tables of duels: SQL and nothing else. Rules decide elsewhere.
 
 pub(crate) mod agents;
+pub(crate) mod avatars;
 pub(crate) mod duels;
 pub(crate) mod gifts;
 pub(crate) mod messages;

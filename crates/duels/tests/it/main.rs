@@ -6,10 +6,12 @@
     reason = "helpers of tests are not in test functions, and a reference predicts refusals too"
 )]
 
+mod avatars;
 mod bios;
 mod contract;
 mod cursors;
 mod deadlines;
+mod gallery;
 mod histories;
 mod letters;
 mod pages;
