@@ -75,7 +75,7 @@ testkit::both_engines! {
         assert_eq!(first["presentation"]["missing_fields"], json!(["bio", "social_url"]));
         let one = name(&first);
         assert!(duels::avatars::is_name(&one));
-        assert_eq!(gallery.names(), [one.clone()]);
+        assert_eq!(gallery.names(), std::slice::from_ref(&one));
         let second = world.ok("alpha", "set_presentation", &avatar("https://a.example/1")).await;
         let two = name(&second);
         assert_ne!(one, two, "a name is never used twice");
