@@ -5,6 +5,7 @@ use std::time::Duration;
 use store::{OpenError, Options, Place, Store};
 
 use crate::{
+    admin::backup::MARK,
     config::{layers::Loaded, model::Config},
     exit::ExitCode,
     failure::{Failure, split},
@@ -28,8 +29,23 @@ pub(crate) fn options(place: Place, config: &Config) -> Options {
     options
 }
 
+/// Refuses a data directory in which a restore was interrupted: it is neither the old nor the new.
+pub(crate) fn check_restored(place: &Place) -> Result<(), Failure> {
+    match place {
+        Place::Directory(directory) if directory.join(MARK).exists() => Err(Failure::failed(format!(
+            "a restore into {} was interrupted",
+            directory.display()
+        ))
+        .hint(
+            "run `arena admin restore` with the backup again; what was there before is in before-restore-…",
+        )),
+        _ => Ok(()),
+    }
+}
+
 /// Opens on a thread that may wait.
 pub(crate) async fn open(place: Place, config: &Config) -> Result<Store, Failure> {
+    check_restored(&place)?;
     let options = options(place, config);
     let opened = tokio::task::spawn_blocking(move || Store::open(options)).await;
     opened

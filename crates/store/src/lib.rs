@@ -26,7 +26,7 @@ pub use clock::{ADVANCE_MS_MAX, SPEED_MILLI_MAX};
 pub use once::{Once, OnceKey};
 pub use open_error::OpenError;
 pub use options::{Engine, Options, Place, Point, Probe, Schema};
-pub use sqlite::{Solo, solo};
+pub use sqlite::{Hold, Solo, copy, hold, inspect, solo};
 pub use store::Store;
 pub use waiting::Ready;
 

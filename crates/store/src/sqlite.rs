@@ -2,6 +2,7 @@
 //! snapshot. One process holds a directory; a lock file refuses the second.
 
 mod connect;
+mod copy;
 mod directory;
 mod reader;
 mod session;
@@ -15,6 +16,7 @@ use std::{
 };
 
 pub(crate) use connect::SQLITE_MIN;
+pub use copy::{Hold, copy, hold, inspect};
 pub use solo::{Solo, solo};
 
 use crate::{

@@ -1,6 +1,7 @@
 //! `arena admin …`: asks, and prints the answer as words or as exactly one JSON document.
 
 use super::{
+    backup,
     request::{AdminRequest, AdminResponse, CreatedKey, CreatedUser, Examined, Key, User},
     route,
 };
@@ -13,7 +14,13 @@ use crate::{
 };
 
 pub(crate) async fn run(loaded: &Loaded, command: AdminCommand, as_json: bool) -> Result<ExitCode, Failure> {
-    match route::request(loaded, wanted(command)).await? {
+    let request = match command {
+        AdminCommand::Backup(args) => return backup::backup(loaded, &args.file, args.force, as_json),
+        AdminCommand::Restore(args) => return backup::restore(loaded, &args.file, args.force, as_json),
+        AdminCommand::User(command) => wanted_of_user(command),
+        AdminCommand::Key(command) => wanted_of_key(command),
+    };
+    match route::request(loaded, request).await? {
         AdminResponse::UserCreated(user) if as_json => print::json(&user)?,
         AdminResponse::UserCreated(user) => print::data(&created_user(&user)),
         AdminResponse::Users(users) if as_json => print::json(&users)?,
@@ -45,19 +52,22 @@ fn unexpected() -> Failure {
     Failure::failed("the server answered something else").hint("use an arena of the server's version")
 }
 
-fn wanted(command: AdminCommand) -> AdminRequest {
+fn wanted_of_user(command: UserCommand) -> AdminRequest {
     match command {
-        AdminCommand::User(UserCommand::Create { nickname, key, .. }) => {
+        UserCommand::Create { nickname, key, .. } => {
             AdminRequest::UserCreate { nickname, scopes: key.scopes, expires_in_days: key.expires_in_days }
         }
-        AdminCommand::User(UserCommand::List { .. }) => AdminRequest::UserList,
-        AdminCommand::Key(KeyCommand::Create { nickname, key, .. }) => {
+        UserCommand::List { .. } => AdminRequest::UserList,
+    }
+}
+
+fn wanted_of_key(command: KeyCommand) -> AdminRequest {
+    match command {
+        KeyCommand::Create { nickname, key, .. } => {
             AdminRequest::KeyCreate { nickname, scopes: key.scopes, expires_in_days: key.expires_in_days }
         }
-        AdminCommand::Key(KeyCommand::List { nickname, .. }) => AdminRequest::KeyList { nickname },
-        AdminCommand::Key(KeyCommand::Revoke { nickname, key, .. }) => {
-            AdminRequest::KeyRevoke { nickname, key }
-        }
+        KeyCommand::List { nickname, .. } => AdminRequest::KeyList { nickname },
+        KeyCommand::Revoke { nickname, key, .. } => AdminRequest::KeyRevoke { nickname, key },
     }
 }
 

@@ -28,6 +28,7 @@ pub(crate) async fn request(loaded: &Loaded, request: AdminRequest) -> Result<Ad
             }
         }
         let place = opening::place(loaded);
+        opening::check_restored(&place)?;
         let opened = tokio::task::spawn_blocking({
             let options = opening::options(place, &loaded.config);
             move || store::Store::open(options)

@@ -26,6 +26,24 @@ pub(crate) enum AdminCommand {
     /// Manage the keys of a person
     #[command(subcommand)]
     Key(KeyCommand),
+    /// Write everything to one file, also while the server runs
+    Backup(FileArgs),
+    /// Put a backup in the place of the data directory's content
+    #[command(
+        after_help = "The server must be stopped. What was there before is moved aside, never deleted."
+    )]
+    Restore(FileArgs),
+}
+
+#[derive(Debug, Clone, Args)]
+pub(crate) struct FileArgs {
+    /// The backup
+    pub(crate) file: std::path::PathBuf,
+    /// Replace a file or data that is there already
+    #[arg(long)]
+    pub(crate) force: bool,
+    #[command(flatten)]
+    pub(crate) store: StoreArgs,
 }
 
 #[derive(Debug, Subcommand)]
@@ -93,6 +111,7 @@ impl AdminCommand {
                 | KeyCommand::List { store, .. }
                 | KeyCommand::Revoke { store, .. },
             ) => store,
+            Self::Backup(args) | Self::Restore(args) => &args.store,
         }
     }
 }

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "helpers of tests are not in test functions")]
 
 mod admin;
+mod backup;
 mod config;
 mod conformance;
 mod coverage;

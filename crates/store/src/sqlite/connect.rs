@@ -1,6 +1,6 @@
 //! Connections to SQLite: their settings, the version they need, and migration.
 
-use std::{collections::HashMap, path::Path, time::Duration};
+use std::{collections::HashMap, os::unix::fs::DirBuilderExt, path::Path, time::Duration};
 
 use kernel::time::Anchor;
 use rusqlite::{Connection, OpenFlags};
@@ -72,6 +72,39 @@ fn set_up(conn: Connection, cache: i64) -> rusqlite::Result<Connection> {
     Ok(conn)
 }
 
+/// Copies of databases that were about to be migrated, in the data directory.
+const COPIES: &str = "backups";
+/// How many of them are kept.
+const COPIES_KEPT: usize = 3;
+
+/// Copies a database that has data before a step changes its tables.
+fn keep_a_copy(conn: &Connection, schemas: &[Schema], real_ms: i64, path: &Path) -> Result<(), OpenError> {
+    let failed = |cause| OpenError::Sqlite { path: path.to_owned(), cause };
+    let applied = applied(conn).map_err(failed)?;
+    let (false, Some(_), Some(directory)) =
+        (applied.is_empty(), migrate::next(schemas, &applied)?, path.parent().filter(|at| at.is_dir()))
+    else {
+        return Ok(());
+    };
+    let copies = directory.join(COPIES);
+    let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&copies);
+    made.map_err(|cause| OpenError::Directory { path: copies.clone(), cause })?;
+    let copy = copies.join(format!("arena-before-{real_ms}.db"));
+    conn.execute("VACUUM INTO ?1", [copy.to_string_lossy()]).map_err(failed)?;
+    tracing::info!(copy = %copy.display(), "copied the database before its tables change");
+    // The names sort by their times.
+    let mut old: Vec<_> = std::fs::read_dir(&copies)
+        .map(|entries| entries.flatten().map(|entry| entry.path()).collect())
+        .unwrap_or_default();
+    old.sort();
+    for surplus in old.iter().rev().skip(COPIES_KEPT) {
+        if let Err(error) = std::fs::remove_file(surplus) {
+            tracing::warn!(%error, copy = %surplus.display(), "an old copy was not removed");
+        }
+    }
+    Ok(())
+}
+
 /// Applies the steps that are due, each in a transaction of its own.
 pub(super) fn migrate(
     conn: &mut Connection,
@@ -83,6 +116,7 @@ pub(super) fn migrate(
     conn.execute_batch(migrate::TABLE)
         .and_then(|()| conn.execute_batch(migrate::GUARD_TABLE))
         .map_err(failed)?;
+    keep_a_copy(conn, schemas, real_ms, path)?;
     while let Some(step) = migrate::next(schemas, &applied(conn).map_err(failed)?)? {
         let applied = || {
             let tx = conn.transaction()?;
@@ -103,7 +137,7 @@ pub(super) fn migrate(
     Ok(())
 }
 
-fn applied(conn: &Connection) -> rusqlite::Result<HashMap<String, i64>> {
+pub(super) fn applied(conn: &Connection) -> rusqlite::Result<HashMap<String, i64>> {
     let mut statement = conn.prepare(migrate::APPLIED)?;
     let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
     rows.collect()
