@@ -18,6 +18,7 @@ use store::{
     ledger::{self, Account, Post},
 };
 
+use behaviour::chat::ChatBio;
 use outside::Outside;
 use search::{embedding::Embed, finder::Finder};
 
@@ -154,10 +155,13 @@ impl Duels {
         &self.outside
     }
 
-    /// The workers of search; none without an embedder.
-    pub fn search_workers(&self) -> Vec<Arc<dyn Worker>> {
-        let embedder = self.outside.embedder.clone();
-        embedder.map(|embedder| Arc::new(Embed { embedder }) as Arc<dyn Worker>).into_iter().collect()
+    /// The workers that wait for something outside, apart from the others because that may be slow.
+    pub fn slow_workers(&self) -> Vec<Arc<dyn Worker>> {
+        let Outside { embedder, bio_writer, .. } = &self.outside;
+        let embeds = embedder.is_some();
+        let embed = embedder.clone().map(|embedder| Arc::new(Embed { embedder }) as Arc<dyn Worker>);
+        let chat = bio_writer.clone().map(|writer| Arc::new(ChatBio { writer, embeds }) as Arc<dyn Worker>);
+        embed.into_iter().chain(chat).collect()
     }
 
     /// Reads who is present, so that the first search need not, and asks for the vectors that are

@@ -60,6 +60,12 @@ pub fn clean(raw: &str, min: usize, max: usize) -> Result<String, TextFault> {
     Ok(text.to_owned())
 }
 
+/// A text without its control characters and without what shows nothing, for text that is cleaned rather
+/// than refused.
+pub fn shown_only(text: &str) -> String {
+    text.nfc().filter(|c| !c.is_control() && !is_invisible(*c)).collect()
+}
+
 /// Characters that Unicode calls default-ignorable: a text of nothing else would be read as empty.
 fn is_invisible(scalar: char) -> bool {
     matches!(

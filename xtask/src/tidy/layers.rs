@@ -14,7 +14,7 @@ struct Layer {
     tests: &'static [&'static str],
 }
 
-const LAYERS: [Layer; 14] = [
+const LAYERS: [Layer; 15] = [
     Layer { name: "kernel", below: &[], tests: &[] },
     Layer { name: "store", below: &["kernel"], tests: &["testkit"] },
     Layer { name: "identity", below: &["kernel", "store"], tests: &["testkit"] },
@@ -22,6 +22,7 @@ const LAYERS: [Layer; 14] = [
     Layer { name: "net", below: &[], tests: &[] },
     Layer { name: "pictures", below: &[], tests: &[] },
     Layer { name: "semantic", below: &[], tests: &[] },
+    Layer { name: "openai", below: &["semantic"], tests: &[] },
     Layer { name: "semantic-model", below: &["semantic"], tests: &[] },
     Layer { name: "duels", below: &["kernel", "store", "semantic", "look"], tests: &["identity", "testkit"] },
     Layer { name: "doors", below: &["kernel", "store", "identity", "look"], tests: &["testkit"] },
@@ -32,6 +33,7 @@ const LAYERS: [Layer; 14] = [
             "store",
             "identity",
             "net",
+            "openai",
             "pictures",
             "semantic",
             "semantic-model",

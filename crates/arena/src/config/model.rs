@@ -81,6 +81,20 @@ pub(crate) struct Metrics {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Semantic {
+    #[serde(default)]
+    pub(crate) chat_key: Option<String>,
+    #[serde(default)]
+    pub(crate) chat_model: Option<String>,
+    #[serde(default)]
+    pub(crate) chat_url: Option<String>,
+    #[serde(default)]
+    pub(crate) embed_dims: Option<String>,
+    #[serde(default)]
+    pub(crate) embed_key: Option<String>,
+    #[serde(default)]
+    pub(crate) embed_model: Option<String>,
+    #[serde(default)]
+    pub(crate) embed_url: Option<String>,
     pub(crate) load: Switch,
     #[serde(default)]
     pub(crate) model_dir: Option<String>,
@@ -108,7 +122,13 @@ impl Config {
         within("database.connections", self.database.connections, 1, CONNECTIONS_MAX)?;
         within("http.drain_seconds", self.http.drain_seconds, 0, DRAIN_SECONDS_MAX)?;
         within("duels.opening_points", self.duels.opening_points, 5, OPENING_POINTS_MAX)?;
-        for (key, url) in [("http.public_url", &self.http.public_url), ("server", &self.server)] {
+        self.semantic.check()?;
+        for (key, url) in [
+            ("http.public_url", &self.http.public_url),
+            ("semantic.chat_url", &self.semantic.chat_url),
+            ("semantic.embed_url", &self.semantic.embed_url),
+            ("server", &self.server),
+        ] {
             if let Some(url) = url {
                 web_url(key, url)?;
             }
@@ -121,6 +141,42 @@ impl Config {
                 .hint("write postgres://user:password@host:5432/database, or leave it out to use SQLite"));
         }
         Ok(())
+    }
+}
+
+/// Components that a vector may have.
+const DIMS_MAX: usize = 8_192;
+
+impl Semantic {
+    /// What is set together is set together.
+    fn check(&self) -> Result<(), Failure> {
+        self.dims()?;
+        for (url, model, name) in
+            [(&self.chat_url, &self.chat_model, "chat"), (&self.embed_url, &self.embed_model, "embed")]
+        {
+            if url.is_some() != model.is_some() {
+                return Err(Failure::usage(format!(
+                    "of semantic.{name}_url and semantic.{name}_model one is set"
+                ))
+                .hint("set both, or neither"));
+            }
+        }
+        if self.embed_url.is_some() != self.embed_dims.is_some() {
+            return Err(Failure::usage("of semantic.embed_url and semantic.embed_dims one is set")
+                .hint("set both: the number of components is in the description of the model"));
+        }
+        Ok(())
+    }
+
+    /// The components of vectors from the endpoint.
+    pub(crate) fn dims(&self) -> Result<Option<usize>, Failure> {
+        let Some(text) = &self.embed_dims else { return Ok(None) };
+        let dims = text.parse().ok().filter(|dims| (1..=DIMS_MAX).contains(dims));
+        dims.map(Some).ok_or_else(|| {
+            Failure::usage(format!(
+                "semantic.embed_dims is {text:?}; use a whole number from 1 to {DIMS_MAX}"
+            ))
+        })
     }
 }
 

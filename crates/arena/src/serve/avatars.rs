@@ -2,6 +2,7 @@
 
 use std::{
     io,
+    os::unix::fs::DirBuilderExt,
     path::{Path, PathBuf},
     process::Stdio,
     sync::Arc,
@@ -48,7 +49,8 @@ pub(crate) struct Gallery {
 impl Gallery {
     /// Keeps images in `directory`, which is made when it is missing.
     pub(crate) fn open(directory: PathBuf, fetcher: Fetcher, program: PathBuf) -> io::Result<Arc<Self>> {
-        std::fs::create_dir_all(&directory)?;
+        // Also the directories above it, which nobody else made yet, are the owner's alone.
+        std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&directory)?;
         Ok(Arc::new(Self { directory, fetcher, program, making: Semaphore::new(1) }))
     }
 

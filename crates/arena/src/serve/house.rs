@@ -118,7 +118,7 @@ impl House {
             tokio::spawn(store::jobs::run(
                 store.clone(),
                 Arc::clone(&ids),
-                duels::behaviour::workers(service.outside().embedder.is_some()),
+                duels::behaviour::workers(service.outside()),
                 stopping.clone(),
             )),
             tokio::spawn(search(store.clone(), Arc::clone(&service), stopping.clone())),
@@ -218,7 +218,7 @@ async fn search(store: Store, service: Arc<Duels>, stopping: watch::Receiver<boo
         Err(fault) => tracing::warn!(error = fault.context(), "search was not prepared"),
     }
     let ids = Arc::clone(service.ids());
-    store::jobs::run(store, ids, service.search_workers(), stopping).await;
+    store::jobs::run(store, ids, service.slow_workers(), stopping).await;
 }
 
 async fn housekeeping(store: Store, mut stopping: watch::Receiver<bool>) {

@@ -10,16 +10,18 @@ use kernel::{
 use sha2::{Digest, Sha256};
 use store::{
     Store,
-    jobs::{Attempt, Job, Worker},
+    jobs::{self, Attempt, Job, NewJob, Worker},
 };
 
 use super::{
     PROMISE_MESSAGES_MAX, WINDOW_DUELS,
+    chat::CHAT_BIO_JOB,
     commitments::last_promise,
     counters::{Counters, Played},
     sentence,
 };
 use crate::{
+    outside::Outside,
     search::embedding,
     tables::{agents, duels, messages, presences},
 };
@@ -47,9 +49,17 @@ pub(crate) fn played(tx: &mut dyn Tx, agent: &str) -> Result<Vec<Played>, Fault>
 
 struct Rebuild {
     agent: String,
-    /// Whether a changed summary gets a vector.
-    embeds: bool,
+    asks: Asks,
     seed: [u8; 16],
+}
+
+/// What follows a changed summary.
+#[derive(Debug, Clone, Copy)]
+struct Asks {
+    /// It gets a vector.
+    embeds: bool,
+    /// A language model writes in its place.
+    chats: bool,
 }
 
 impl Command for Rebuild {
@@ -65,9 +75,18 @@ impl Command for Rebuild {
             return Ok(Verdict::Done(()));
         }
         agents::set_auto_bio(tx, &self.agent, &text, None)?;
-        if self.embeds {
-            embedding::enqueue(tx, &DerivedIds::new(self.seed), &self.agent)?;
+        let ids = DerivedIds::new(self.seed);
+        if self.asks.embeds {
+            embedding::enqueue(tx, &ids, &self.agent)?;
             presences::touch(tx, &self.agent)?;
+        }
+        if self.asks.chats {
+            let job = NewJob {
+                kind: CHAT_BIO_JOB,
+                channel: format!("{CHAT_BIO_JOB}:{}", self.agent),
+                payload: self.agent.clone(),
+            };
+            jobs::enqueue_unless_pending(tx, &ids, &job)?;
         }
         Ok(Verdict::Done(()))
     }
@@ -75,7 +94,7 @@ impl Command for Rebuild {
 
 /// The worker of [`AUTO_BIO_JOB`].
 struct AutoBio {
-    embeds: bool,
+    asks: Asks,
 }
 
 impl Worker for AutoBio {
@@ -84,16 +103,21 @@ impl Worker for AutoBio {
     }
 
     fn perform<'a>(&'a self, store: &'a Store, job: &'a Job) -> Attempt<'a> {
-        // The token of an attempt is random, so what is derived from it is new.
-        let seed = Sha256::digest([&job.id, &job.token].map(String::as_bytes).concat());
-        let mut short = [0; 16];
-        short.copy_from_slice(&seed[..16]);
-        let rebuild = Rebuild { agent: job.payload.clone(), embeds: self.embeds, seed: short };
+        let rebuild = Rebuild { agent: job.payload.clone(), asks: self.asks, seed: seed_of(job) };
         Box::pin(async move { store.write(Box::new(rebuild)).await.map(|_| ()) })
     }
 }
 
-/// The workers of behaviour summaries; with `embeds` a changed one is given a vector.
-pub fn workers(embeds: bool) -> Vec<Arc<dyn Worker>> {
-    vec![Arc::new(AutoBio { embeds })]
+/// The token of an attempt is random, so what is derived from it is new.
+pub(super) fn seed_of(job: &Job) -> [u8; 16] {
+    let digest = Sha256::digest([&job.id, &job.token].map(String::as_bytes).concat());
+    let mut seed = [0; 16];
+    seed.copy_from_slice(&digest[..16]);
+    seed
+}
+
+/// The workers of behaviour summaries; what they ask for is done by the slow workers.
+pub fn workers(outside: &Outside) -> Vec<Arc<dyn Worker>> {
+    let asks = Asks { embeds: outside.embedder.is_some(), chats: outside.bio_writer.is_some() };
+    vec![Arc::new(AutoBio { asks })]
 }

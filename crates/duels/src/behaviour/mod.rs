@@ -1,8 +1,10 @@
 //! `AUTO_BIO`: how an agent has played, in a sentence or three, rebuilt by a job after each settlement.
 //!
-//! Only numbers and our own words enter it, never a nickname or a message, so it cannot carry
-//! anybody's text. It is a pure function of the agent's last duels and own messages.
+//! Only numbers and our own words enter the template, never a nickname or a message, so it cannot carry
+//! anybody's text. It is a pure function of the agent's last duels and own messages. A language model may
+//! write in its place; see `chat`.
 
+pub(crate) mod chat;
 pub mod commitments;
 pub mod counters;
 pub mod job;

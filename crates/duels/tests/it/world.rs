@@ -110,7 +110,7 @@ impl World {
 
     /// One round of the workers of search; how many jobs were tried.
     pub(crate) async fn do_jobs(&self) -> usize {
-        let workers = self.service.search_workers();
+        let workers = self.service.slow_workers();
         store::jobs::run_once(&self.store, &*self.ids, &workers, store::jobs::LEASE_MS).await.unwrap()
     }
 

@@ -215,7 +215,7 @@ async fn release(State(inside): State<Arc<Inside>>) -> &'static str {
 async fn do_jobs(inside: Arc<Inside>, ids: Arc<dyn Ids>, kind: Jobs) {
     let (lease_ms, workers) = match kind {
         Jobs::Never => return,
-        Jobs::UntilArmed | Jobs::Always => (LEASE_SHORT_MS, duels::behaviour::workers(false)),
+        Jobs::UntilArmed | Jobs::Always => (LEASE_SHORT_MS, duels::behaviour::workers(&Outside::default())),
         Jobs::FreezeOnce { lease_ms } => (lease_ms, Odd::workers(&inside, OddWay::FreezeOnce)),
         Jobs::Held { lease_ms } => (lease_ms, Odd::workers(&inside, OddWay::Hold)),
     };
@@ -248,7 +248,7 @@ impl Odd {
             let released = Arc::clone(&inside.released);
             Arc::new(Self { inner, way, frozen: AtomicBool::new(false), released })
         };
-        duels::behaviour::workers(false).into_iter().map(odd).collect()
+        duels::behaviour::workers(&Outside::default()).into_iter().map(odd).collect()
     }
 }
 
