@@ -76,10 +76,6 @@ impl Command for Rebuild {
         }
         agents::set_auto_bio(tx, &self.agent, &text, None)?;
         let ids = DerivedIds::new(self.seed);
-        if self.asks.embeds {
-            embedding::enqueue(tx, &ids, &self.agent)?;
-            presences::touch(tx, &self.agent)?;
-        }
         if self.asks.chats {
             let job = NewJob {
                 kind: CHAT_BIO_JOB,
@@ -87,6 +83,11 @@ impl Command for Rebuild {
                 payload: self.agent.clone(),
             };
             jobs::enqueue_unless_pending(tx, &ids, &job)?;
+        }
+        if self.asks.embeds {
+            embedding::enqueue(tx, &ids, &self.agent)?;
+            // Last, because its lock is everybody's.
+            presences::touch(tx, &self.agent)?;
         }
         Ok(Verdict::Done(()))
     }

@@ -189,8 +189,9 @@ impl Command for Enter {
         if matches!(self.vector, Embedded::Later) {
             embedding::enqueue(tx, &ids, &self.me)?;
         }
-        presences::put(tx, &self.me, &presence)?;
         let active_duel_nicknames = active_nicknames(tx, &self.me)?;
+        // Last, because its lock is everybody's: a node that stops here holds up others the least.
+        presences::put(tx, &self.me, &presence)?;
         let mut out = Output {
             server_time: now,
             summary: String::new(),

@@ -111,7 +111,6 @@ impl Command for Leave {
             Some(_) => Action::Left,
             None => Action::AlreadyInactive,
         };
-        presences::end(tx, &self.me)?;
         let active_duel_nicknames = active_nicknames(tx, &self.me)?;
         let mut out = Output {
             server_time: now,
@@ -123,6 +122,8 @@ impl Command for Leave {
             balance: ledger::balance(tx, LEDGER, &self.me)?.into(),
         };
         out.summary = out.summarize();
+        // Last, because its lock is everybody's.
+        presences::end(tx, &self.me)?;
         Ok(Verdict::Done(out))
     }
 }
