@@ -19,6 +19,8 @@ usage: cargo xtask bench [NAME...] [--quick] [--json]
   whoami    CPU of one authenticated tool call, beside other MCP servers
   duels     whole durable duels, beside a replay of their SQL
   start     start to ready, idle memory, size of the tool list
+  run       settled duels a second of two scripted players
+  avatar    the largest pictures made small: time and memory
   search    100,000 agents ranked by meaning, beside a read of the same bytes
 
 Without a name all of them run, and docs/performance.md is written.

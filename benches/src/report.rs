@@ -92,6 +92,13 @@ Through the door the same duels are REST calls to `arena serve`, with keys and b
 exist before; resident memory two seconds later; and the tokens (o200k) of name, description and
 inputSchema of every tool that `/duels/mcp` lists.
 
+**run.** `arena duels run` with two scripted players, as a whole process: its own `seconds`, which begin after
+the store is open. One thread makes every call of the catalog on SQLite in memory; behaviour summaries are
+queued and not written.
+
+**avatar.** `arena picture` from its start to the picture's last byte, fed with the largest picture that is
+taken; memory is the kernel's high-water mark of the process (`VmHWM`), looked at every millisecond.
+
 **search.** An index of 100,000 agents with two vectors each, 512 components of one byte: random ones, so
 that nothing is skipped and nothing is near. A search embeds a query of the evaluation set and takes the best
 twenty. Beside it, in the same round: embedding the same query, and one sequential read of as many bytes

@@ -1,7 +1,9 @@
 //! What is measured, by name.
 
+mod avatar;
 mod duels;
 mod peers;
+mod run;
 mod search;
 mod start;
 mod whoami;
@@ -16,10 +18,13 @@ pub(crate) enum Name {
     Duels,
     Start,
     Search,
+    Run,
+    Avatar,
 }
 
 impl Name {
-    pub(crate) const ALL: [Self; 4] = [Self::Whoami, Self::Duels, Self::Start, Self::Search];
+    pub(crate) const ALL: [Self; 6] =
+        [Self::Whoami, Self::Duels, Self::Start, Self::Search, Self::Run, Self::Avatar];
 
     pub(crate) fn parse(text: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|name| name.as_str() == text)
@@ -31,6 +36,8 @@ impl Name {
             Self::Duels => "duels",
             Self::Start => "start",
             Self::Search => "search",
+            Self::Run => "run",
+            Self::Avatar => "avatar",
         }
     }
 }
@@ -92,6 +99,8 @@ pub(crate) fn measure(name: Name, effort: Effort) -> Outcome<Vec<Row>> {
             Name::Whoami => whoami::measure(effort).await,
             Name::Duels => duels::measure(effort).await,
             Name::Start => start::measure(effort).await,
+            Name::Run => run::measure(effort).await,
+            Name::Avatar => tokio::task::spawn_blocking(move || avatar::measure(effort)).await?,
             Name::Search => tokio::task::spawn_blocking(move || search::measure(effort)).await?,
         }
     })

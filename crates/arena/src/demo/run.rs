@@ -41,6 +41,9 @@ use crate::{
 };
 
 /// The slowest and fastest clock with which the agents keep up with their deadlines.
+/// The agents are cut off in the middle of whatever they do, of which their client library would warn.
+const LOG_FILTER: &str = "warn,rmcp=error";
+
 const SPEED_MILLI: std::ops::RangeInclusive<i64> = 1000..=1_000_000;
 /// A demo that is told to end has answered everything within this.
 const DRAIN_TIME: Duration = Duration::from_secs(1);
@@ -57,7 +60,7 @@ pub(crate) async fn run(
     terminal: Terminal,
     as_json: bool,
 ) -> Result<ExitCode, Failure> {
-    let _logs = logs::start(loaded.config.log.filter.as_deref(), "warn")?;
+    let _logs = logs::start(loaded.config.log.filter.as_deref(), LOG_FILTER)?;
     let wish = signals::shutdown()?;
     if !SPEED_MILLI.contains(&args.clock_speed.milli()) {
         return Err(Failure::usage(format!(
