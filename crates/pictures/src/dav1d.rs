@@ -2,7 +2,7 @@
 //! with unsafe code. Out comes a frame that can be read safely and frees what it holds.
 #![expect(unsafe_code, reason = "the decoder has no safe interface")]
 
-use std::{mem::MaybeUninit, ptr::NonNull};
+use std::{mem::MaybeUninit, ptr::NonNull, slice};
 
 use rav1d::{
     include::dav1d::{
@@ -30,6 +30,12 @@ pub(crate) enum Layout {
     Yuv444,
 }
 
+/// Samples of a row, of 8 bits or of more.
+pub(crate) enum Row<'a> {
+    Bytes(&'a [u8]),
+    Pairs(&'a [u16]),
+}
+
 /// A decoded frame.
 pub(crate) struct Frame {
     picture: Dav1dPicture,
@@ -39,7 +45,7 @@ pub(crate) struct Frame {
     pub(crate) bits: u32,
     pub(crate) layout: Layout,
     /// The number of the matrix coefficients, of ITU-T H.273.
-    pub(crate) matrix: u32,
+    pub(crate) matrix: u16,
     pub(crate) is_full_range: bool,
 }
 
@@ -113,7 +119,7 @@ impl Frame {
         let header = frame.picture.seq_hdr.ok_or(Undecodable)?;
         // SAFETY: the picture holds a reference on its sequence header.
         let header = unsafe { header.as_ref() };
-        frame.matrix = header.mtrx;
+        frame.matrix = u16::try_from(header.mtrx).map_err(|_| Undecodable)?;
         frame.is_full_range = header.color_range != 0;
         let parameters = &frame.picture.p;
         frame.width = u32::try_from(parameters.w).map_err(|_| Undecodable)?;
@@ -128,6 +134,12 @@ impl Frame {
         };
         let planes = if frame.layout == Layout::Grey { 1 } else { 3 };
         let whole = frame.picture.data.iter().take(planes).all(Option::is_some);
+        let mut planes = frame.picture.data.iter().flatten();
+        let aligned = planes.all(|data| data.addr().get().is_multiple_of(2))
+            && frame.picture.stride.iter().all(|stride| stride % 2 == 0);
+        if !aligned && frame.bits != 8 {
+            return Err(Undecodable);
+        }
         if !whole || frame.width == 0 || frame.height == 0 || !matches!(frame.bits, 8 | 10 | 12) {
             return Err(Undecodable);
         }
@@ -144,19 +156,22 @@ impl Frame {
         }
     }
 
-    /// A sample; outside of the plane the nearest one.
-    pub(crate) fn sample(&self, plane: usize, x: u32, y: u32) -> u16 {
+    /// A row of a plane; below the plane its last one.
+    pub(crate) fn row(&self, plane: usize, y: u32) -> Row<'_> {
         let (width, height) = self.extent(plane);
-        let (x, y) = (x.min(width - 1), y.min(height - 1));
-        let Some(Some(data)) = self.picture.data.get(plane) else { return 0 };
+        let Some(Some(data)) = self.picture.data.get(plane) else { return Row::Bytes(&[]) };
         let stride = self.picture.stride[usize::from(plane > 0)];
-        let bytes = if self.bits == 8 { 1 } else { 2 };
-        let (Ok(x), Ok(y)) = (isize::try_from(x), isize::try_from(y)) else { return 0 };
-        // SAFETY: x and y are within the plane, whose rows the decoder laid out `stride` bytes apart, and
-        // the picture is alive as long as `self`. Samples of more than 8 bits are aligned to two bytes.
+        let Ok(y) = isize::try_from(y.min(height - 1)) else { return Row::Bytes(&[]) };
+        let width = width as usize;
+        // SAFETY: y is within the plane, whose rows the decoder laid out `stride` bytes apart, each of at least
+        // `width` samples, and the picture is alive and unchanged as long as `self` is borrowed. Samples of more
+        // than 8 bits are two bytes; that rows of them are aligned was checked when the frame was made.
         unsafe {
-            let at = data.as_ptr().cast::<u8>().offset(y * stride + x * bytes);
-            if bytes == 1 { u16::from(*at) } else { at.cast::<u16>().read_unaligned() }
+            if self.bits == 8 {
+                Row::Bytes(slice::from_raw_parts(data.as_ptr().cast::<u8>().offset(y * stride), width))
+            } else {
+                Row::Pairs(slice::from_raw_parts(data.as_ptr().cast::<u16>().offset(y * (stride / 2)), width))
+            }
         }
     }
 }

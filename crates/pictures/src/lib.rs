@@ -9,7 +9,10 @@
 mod avif;
 mod dav1d;
 mod kind;
+mod mixing;
+mod properties;
 mod raster;
+mod shrink;
 mod small;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -34,8 +37,10 @@ pub enum PictureError {
     WrongFormat { found: &'static str },
     #[error("the picture is animated; send one that stands still")]
     Animated,
-    #[error("the picture carries a rotation that this server does not apply to AVIF; save it upright")]
-    Rotated,
+    #[error("the AVIF is cropped in a way that this server does not apply; save only the part that it shows")]
+    Cropped,
+    #[error("the AVIF is put together of parts, such as a grid of tiles; save it as one plain picture")]
+    Composed,
     #[error(
         "the {format} file is damaged or of a kind that this server does not read; save it anew and send that"
     )]

@@ -1,56 +1,51 @@
-//! From a picture of any size to the small one: centre square, resize, lossless WebP.
+//! From the small square to a file: turned upright, lossless WebP, never too large.
 
-use image::{
-    DynamicImage, ExtendedColorType, GenericImageView, ImageBuffer, Pixel, Primitive, RgbaImage,
-    codecs::webp::WebPEncoder,
-    imageops::{self, FilterType},
-    metadata::Orientation,
-};
+use image::{DynamicImage, ExtendedColorType, RgbaImage, codecs::webp::WebPEncoder, metadata::Orientation};
 
 use crate::PictureError;
 
 /// Width and height of the result.
 pub const SIDE: u32 = 256;
-/// The largest result; noise loses its lowest bits until it fits.
+/// The largest result; noise loses shades of its colours until it fits.
 pub const OUTPUT_BYTES_MAX: usize = 200 * 1024;
-/// Lower bits that may be dropped; with so few left nothing is too large.
+/// Lower bits that colours may lose; with two left, and alpha whole, nothing is too large.
 const DROPPED_BITS_MAX: u32 = 6;
 
-/// The centre square of `picture`, resized. No copy of the whole is made.
-pub(crate) fn square<V>(picture: &V) -> ImageBuffer<V::Pixel, Vec<<V::Pixel as Pixel>::Subpixel>>
-where
-    V: GenericImageView,
-    V::Pixel: 'static,
-    <V::Pixel as Pixel>::Subpixel: Primitive + 'static,
-{
-    let (width, height) = picture.dimensions();
-    let side = width.min(height);
-    let centre = imageops::crop_imm(picture, (width - side) / 2, (height - side) / 2, side, side);
-    imageops::resize(&*centre, SIDE, SIDE, FilterType::Triangle)
+/// A square as bytes of a file. It stays the same square when it is turned, so that turning after the resize is
+/// enough.
+pub(crate) fn finish(square: RgbaImage, turns: &[Orientation]) -> Result<Vec<u8>, PictureError> {
+    let mut upright = DynamicImage::from(square);
+    for turn in turns {
+        upright.apply_orientation(*turn);
+    }
+    let whole = upright.into_rgba8();
+    let mut out = encoded(&whole)?;
+    for dropped in 1..=DROPPED_BITS_MAX {
+        if out.len() <= OUTPUT_BYTES_MAX {
+            break;
+        }
+        out = encoded(&with_fewer_shades(&whole, dropped))?;
+    }
+    Ok(out)
 }
 
-/// A square that was decoded, upright and as bytes of a file.
-pub(crate) fn finish(square: DynamicImage, orientation: Orientation) -> Result<Vec<u8>, PictureError> {
-    let mut upright = square;
-    // A square stays the same square when it is turned, so that turning after the resize is enough.
-    upright.apply_orientation(orientation);
-    let mut pixels: RgbaImage = upright.into_rgba8();
-    for dropped in 0..=DROPPED_BITS_MAX {
-        if dropped > 0 {
-            let mask = u8::MAX << dropped;
-            for pixel in pixels.pixels_mut() {
-                for channel in &mut pixel.0 {
-                    *channel &= mask;
-                }
-            }
-        }
-        let mut out = Vec::new();
-        WebPEncoder::new_lossless(&mut out)
-            .encode(&pixels, SIDE, SIDE, ExtendedColorType::Rgba8)
-            .map_err(|_| PictureError::Unreadable { format: "resized" })?;
-        if out.len() <= OUTPUT_BYTES_MAX || dropped == DROPPED_BITS_MAX {
-            return Ok(out);
+fn encoded(pixels: &RgbaImage) -> Result<Vec<u8>, PictureError> {
+    let mut out = Vec::new();
+    WebPEncoder::new_lossless(&mut out)
+        .encode(pixels, SIDE, SIDE, ExtendedColorType::Rgba8)
+        .map_err(|_| PictureError::Unreadable { format: "resized" })?;
+    Ok(out)
+}
+
+/// The colours without their lower bits, black and white kept; what is opaque stays so.
+fn with_fewer_shades(whole: &RgbaImage, dropped: u32) -> RgbaImage {
+    let top = u16::from(u8::MAX >> dropped);
+    let mut pixels = whole.clone();
+    for pixel in pixels.pixels_mut() {
+        for channel in &mut pixel.0[..3] {
+            let shade = u16::from(*channel >> dropped);
+            *channel = u8::try_from(shade * 255 / top).unwrap_or(u8::MAX);
         }
     }
-    Err(PictureError::Unreadable { format: "resized" })
+    pixels
 }

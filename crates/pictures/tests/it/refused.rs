@@ -81,9 +81,10 @@ fn other_formats_are_named() {
 }
 
 #[test]
-fn what_moves_or_is_turned_is_refused() {
+fn what_moves_or_is_made_of_parts_is_refused() {
     assert_eq!(avatar(include_bytes!("data/seq.avif")), Err(PictureError::Animated));
-    assert_eq!(avatar(include_bytes!("data/turned.avif")), Err(PictureError::Rotated));
+    assert_eq!(avatar(include_bytes!("data/cropped.avif")), Err(PictureError::Cropped));
+    assert_eq!(avatar(include_bytes!("data/grid.avif")), Err(PictureError::Composed));
     // An animation control chunk after the header makes a PNG move.
     let mut png = file(&DynamicImage::from(quarters(4, 4)), ImageFormat::Png);
     let chunk = *b"\0\0\0\x08acTL\0\0\0\x02\0\0\0\0";

@@ -52,6 +52,12 @@ fn every_format_keeps_its_colours() {
         ("4:2:0", &include_bytes!("data/quad-420.avif")[..]),
         ("4:2:2", include_bytes!("data/quad-422.avif")),
         ("4:4:4, 10 bits", include_bytes!("data/quad-444-10.avif")),
+        ("4:2:0, 12 bits, odd sides", include_bytes!("data/quad-420-12-odd.avif")),
+        ("planes of red, green and blue", include_bytes!("data/quad-rgb.avif")),
+        ("green and orange", include_bytes!("data/quad-ycgco.avif")),
+        ("BT.709", include_bytes!("data/quad-709.avif")),
+        ("narrow range", include_bytes!("data/quad-narrow.avif")),
+        ("a range that only the container tells", include_bytes!("data/quad-told.avif")),
     ] {
         println!("{name}");
         assert_quarters(&small(bytes), QUARTERS, 12);
@@ -72,6 +78,37 @@ fn transparency_grey_and_depth_are_kept() {
     for shallow in [DynamicImage::ImageLuma8(half.to_luma8()), DynamicImage::ImageLuma16(half.to_luma16())] {
         let pixel = small(&file(&shallow, ImageFormat::Png)).get_pixel(5, 5).0;
         assert!(pixel[0] == pixel[1] && pixel[3] == 255, "{pixel:?}");
+    }
+}
+
+#[test]
+fn a_picture_whose_colours_count_alpha_is_shown_as_it_is_seen() {
+    let [red, green, blue, alpha] = small(include_bytes!("data/premultiplied.avif")).get_pixel(128, 128).0;
+    assert_eq!(alpha, 128);
+    for (found, wanted) in [(red, 200_u8), (green, 100), (blue, 50)] {
+        assert!(found.abs_diff(wanted) <= 3, "{red} {green} {blue}");
+    }
+}
+
+/// What is clear has a colour, too, in most files; at an edge it must not mix with what is seen.
+#[test]
+fn clear_pixels_do_not_colour_an_edge() {
+    let picture =
+        RgbaImage::from_fn(
+            1000,
+            1000,
+            |x, _| {
+                if x < 501 { Rgba([0, 0, 0, 0]) } else { Rgba([250, 200, 150, 255]) }
+            },
+        );
+    for format in [ImageFormat::Png, ImageFormat::WebP] {
+        let shown = small(&file(&picture.clone().into(), format));
+        let edge: Vec<_> = (0..SIDE).map(|x| shown.get_pixel(x, 9).0).filter(|pixel| pixel[3] > 0).collect();
+        assert!(edge.iter().any(|pixel| pixel[3] < 255), "the edge is soft");
+        for pixel in edge {
+            let off = (0..3).map(|channel| pixel[channel].abs_diff([250, 200, 150][channel])).max();
+            assert!(off <= Some(1), "{pixel:?}");
+        }
     }
 }
 
@@ -118,26 +155,54 @@ fn a_camera_that_was_turned_is_turned_back() {
         [b, d, a, c],
     ];
     let picture = quarters(96, 96);
+    let colour = image::ExtendedColorType::Rgb8;
     for (orientation, wanted) in (1..=8).zip(upright) {
-        let mut bytes = Vec::new();
-        let mut encoder = image::codecs::jpeg::JpegEncoder::new_with_quality(&mut bytes, 95);
+        let mut files = [Vec::new(), Vec::new(), Vec::new()];
+        let [jpeg, png, webp] = &mut files;
+        let mut encoder = image::codecs::jpeg::JpegEncoder::new_with_quality(jpeg, 95);
         encoder.set_exif_metadata(exif(orientation)).unwrap();
-        encoder.write_image(picture.as_raw(), 96, 96, image::ExtendedColorType::Rgb8).unwrap();
-        let made = avatar(&bytes).unwrap();
-        assert!(!made.windows(4).any(|window| window == b"EXIF"), "metadata is dropped");
-        assert_quarters(&small(&bytes), wanted, 12);
+        encoder.write_image(picture.as_raw(), 96, 96, colour).unwrap();
+        let mut encoder = image::codecs::png::PngEncoder::new(png);
+        encoder.set_exif_metadata(exif(orientation)).unwrap();
+        encoder.write_image(picture.as_raw(), 96, 96, colour).unwrap();
+        let mut encoder = image::codecs::webp::WebPEncoder::new_lossless(webp);
+        encoder.set_exif_metadata(exif(orientation)).unwrap();
+        encoder.write_image(picture.as_raw(), 96, 96, colour).unwrap();
+        for bytes in files {
+            let made = avatar(&bytes).unwrap();
+            assert!(!made.windows(4).any(|window| window == b"EXIF"), "metadata is dropped");
+            assert_quarters(&small(&bytes), wanted, 12);
+        }
+    }
+    for (bytes, wanted) in [
+        // A quarter against the clock, top and bottom changed, and one after the other.
+        (&include_bytes!("data/turned.avif")[..], [b, d, a, c]),
+        (include_bytes!("data/mirrored.avif"), [c, d, a, b]),
+        (include_bytes!("data/turned-mirrored.avif"), [a, c, b, d]),
+    ] {
+        assert_quarters(&small(bytes), wanted, 12);
+    }
+}
+
+/// Reproducible bytes without any pattern.
+fn noise() -> impl FnMut() -> u8 {
+    let mut state = 1u32;
+    move || {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        state.to_be_bytes()[0]
     }
 }
 
 #[test]
 fn noise_still_fits() {
-    let mut state = 1u32;
-    let noise = RgbaImage::from_fn(256, 256, |_, _| {
-        let mut next = || {
-            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-            state.to_be_bytes()[0]
-        };
-        Rgba([next(), next(), next(), next()])
-    });
-    small(&file(&noise.into(), ImageFormat::Png));
+    let mut next = noise();
+    let opaque = RgbImage::from_fn(256, 256, |_, _| Rgb([next(), next(), next()]));
+    assert!(small(&file(&opaque.into(), ImageFormat::Png)).pixels().all(|pixel| pixel.0[3] == 255));
+    // Four channels of noise are more than the limit, so that shades are lost; alpha is not.
+    let clear = RgbaImage::from_fn(256, 256, |_, _| Rgba([next(), next(), next(), next() | 1]));
+    let shown = small(&file(&clear.clone().into(), ImageFormat::Png));
+    for (shown, given) in shown.pixels().zip(clear.pixels()) {
+        assert_eq!(shown.0[3], given.0[3]);
+        assert!((0..3).all(|channel| shown.0[channel].abs_diff(given.0[channel]) <= 32));
+    }
 }
