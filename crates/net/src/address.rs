@@ -1,12 +1,13 @@
 //! Which addresses are public: the ones a stranger may make this server connect to.
 //!
-//! The ranges are those of the IANA special-purpose registries, and the one address by which a large
+//! The ranges are those of the IANA special-purpose registries, also the few of them that are routed but serve
+//! no files, and the one address by which a large
 //! cloud reaches the inside of its machines.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// IPv4 ranges that are not public: first address and length of the prefix.
-const NOT_PUBLIC_V4: [(Ipv4Addr, u32); 18] = [
+const NOT_PUBLIC_V4: [(Ipv4Addr, u32); 19] = [
     (Ipv4Addr::UNSPECIFIED, 8),
     (Ipv4Addr::new(10, 0, 0, 0), 8),
     (Ipv4Addr::new(100, 64, 0, 0), 10),
@@ -20,6 +21,7 @@ const NOT_PUBLIC_V4: [(Ipv4Addr, u32); 18] = [
     (Ipv4Addr::new(192, 52, 193, 0), 24),
     (Ipv4Addr::new(192, 88, 99, 0), 24),
     (Ipv4Addr::new(192, 168, 0, 0), 16),
+    (Ipv4Addr::new(192, 175, 48, 0), 24),
     (Ipv4Addr::new(198, 18, 0, 0), 15),
     (Ipv4Addr::new(198, 51, 100, 0), 24),
     (Ipv4Addr::new(203, 0, 113, 0), 24),
@@ -91,6 +93,11 @@ mod tests {
             ("192.167.255.255", true),
             ("192.168.0.1", false),
             ("192.169.0.0", true),
+            ("192.31.196.1", false),
+            ("192.52.193.1", false),
+            ("192.175.47.255", true),
+            ("192.175.48.1", false),
+            ("192.175.49.0", true),
             ("198.17.255.255", true),
             ("198.18.0.0", false),
             ("198.19.255.255", false),
@@ -106,6 +113,11 @@ mod tests {
             ("2a00:1450::1", true),
             ("2001:4860:4860::8888", true),
             ("2001:200::1", true),
+            ("2620:4f:7fff:ffff::1", true),
+            ("2620:4f:8000::1", false),
+            ("2620:4f:8001::1", true),
+            ("1fff:ffff::1", false),
+            ("4000::1", false),
             ("::", false),
             ("::1", false),
             ("::ffff:8.8.8.8", false),

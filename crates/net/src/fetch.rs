@@ -9,6 +9,8 @@ use std::{
     time::Duration,
 };
 
+use reqwest::dns;
+use rustls::{ClientConfig, RootCertStore, pki_types::CertificateDer};
 use url::{Host, Url};
 
 use crate::address::is_public;
@@ -136,23 +138,27 @@ impl Fetcher {
     async fn fetched(&self, url: &Url, bytes_max: usize) -> Result<Vec<u8>, FetchError> {
         let pinned = self.pinned(url).await?;
         // A client for this one request: its names, pools and cookies are nobody else's.
-        let mut client = reqwest::Client::builder()
+        let tls = trust(self.policy.root.as_deref()).map_err(|_| FetchError::Unreachable)?;
+        let client = reqwest::Client::builder()
+            .tls_backend_preconfigured(tls)
             .redirect(reqwest::redirect::Policy::none())
             .no_proxy()
             .https_only(true)
             .referer(false)
+            // Other crates may switch these on for the whole build.
+            .no_gzip()
+            .no_brotli()
+            .no_deflate()
+            .no_zstd()
             .pool_max_idle_per_host(0)
             .connect_timeout(CONNECT_TIME)
             .timeout(TOTAL_TIME)
-            .resolve(url.host_str().unwrap_or_default(), pinned);
-        if let Some(root) = &self.policy.root {
-            let root = reqwest::Certificate::from_der(root).map_err(|_| FetchError::Unreachable)?;
-            client = client.tls_certs_merge([root]);
-        }
-        let client = client.build().map_err(|_| FetchError::Unreachable)?;
+            .dns_resolver(Arc::new(Pinned(pinned)))
+            .build()
+            .map_err(|_| FetchError::Unreachable)?;
         let mut response = client.get(url.clone()).send().await.map_err(|error| reason(&error))?;
         // The pin is the library's promise; it is checked all the same.
-        if response.remote_addr().is_some_and(|address| address.ip() != pinned.ip()) {
+        if response.remote_addr().is_none_or(|address| address.ip() != pinned.ip()) {
             return Err(FetchError::NotPublic);
         }
         let status = response.status();
@@ -176,6 +182,30 @@ impl Fetcher {
         }
         Ok(body)
     }
+}
+
+/// Answers every name with the one checked address, so that no other look-up can happen.
+struct Pinned(SocketAddr);
+
+impl dns::Resolve for Pinned {
+    fn resolve(&self, _name: dns::Name) -> dns::Resolving {
+        let only: dns::Addrs = Box::new(std::iter::once(self.0));
+        Box::pin(std::future::ready(Ok(only)))
+    }
+}
+
+/// The authorities that browsers trust, and `root`. They are built in, so that a container without
+/// certificates fetches, too; a configuration of its own for each request resumes nobody's session.
+fn trust(root: Option<&[u8]>) -> Result<ClientConfig, rustls::Error> {
+    let mut roots = RootCertStore { roots: webpki_roots::TLS_SERVER_ROOTS.to_vec() };
+    if let Some(root) = root {
+        roots.add(CertificateDer::from(root))?;
+    }
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    Ok(ClientConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()?
+        .with_root_certificates(roots)
+        .with_no_client_auth())
 }
 
 fn reason(error: &reqwest::Error) -> FetchError {

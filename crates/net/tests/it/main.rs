@@ -88,12 +88,19 @@ async fn every_trick_of_a_server_has_its_answer() {
         ("/failing", FetchError::Status(500)),
         ("/partial", FetchError::Status(206)),
         ("/announced", FetchError::TooLarge { max: 1000 }),
+        ("/announced-most", FetchError::TooLarge { max: 1000 }),
+        ("/announced-below", FetchError::BrokenOff),
+        ("/announced-twice", FetchError::BrokenOff),
         ("/endless", FetchError::TooLarge { max: 1000 }),
+        ("/chunks", FetchError::TooLarge { max: 1000 }),
+        ("/heads", FetchError::BrokenOff),
         ("/short", FetchError::BrokenOff),
         ("/garbage", FetchError::BrokenOff),
     ] {
         assert_eq!(fetch(&origin, path).await, Err(wanted), "{path}");
     }
+    // Who says four bytes has sent four, whatever follows them.
+    assert_eq!(fetch(&origin, "/more").await.unwrap(), b"four");
     // What is compressed stays compressed: nothing can grow on the way.
     assert_eq!(fetch(&origin, "/compressed").await.unwrap(), b"\x1f\x8bnot inflated");
 }
@@ -143,8 +150,50 @@ async fn only_the_name_on_the_certificate_is_trusted() {
 #[tokio::test]
 async fn a_slow_server_is_left() {
     let origin = Origin::start().await;
-    for path in ["/stalls", "/drips"] {
-        assert_eq!(fetch(&origin, path).await, Err(FetchError::TooSlow), "{path}");
+    let quiet = origin::silent().await;
+    let names = Names::always("127.0.0.1");
+    let fetcher = fetcher(names, &origin);
+    let silent = format!("https://pictures.example:{}/", quiet.local_addr().unwrap().port());
+    let (stalls, drips, continues, silent) = tokio::join!(
+        fetch(&origin, "/stalls"),
+        fetch(&origin, "/drips"),
+        fetch(&origin, "/continues"),
+        fetcher.fetch(&silent, 1000),
+    );
+    assert_eq!(stalls, Err(FetchError::TooSlow));
+    assert_eq!(drips, Err(FetchError::TooSlow));
+    assert!(matches!(continues, Err(FetchError::TooSlow | FetchError::BrokenOff)), "{continues:?}");
+    assert_eq!(silent, Err(FetchError::Unreachable), "TLS belongs to the time of connecting");
+}
+
+#[tokio::test]
+async fn however_a_name_is_written_its_address_is_the_pinned_one() {
+    let origin = Origin::start().await;
+    for host in ["PICTURES.example", "pictures.example.", "p%69ctures.example", "ｐictures。example"] {
+        let names = Names::always("127.0.0.1");
+        let fetched = fetcher(Arc::clone(&names), &origin).fetch(&origin.url(host, "/file"), 1000).await;
+        assert_eq!(fetched.as_deref(), Ok(&b"a picture"[..]), "{host}");
+        assert_eq!(names.asked.load(Ordering::SeqCst), 1, "{host}");
+    }
+}
+
+#[test]
+fn refusals_say_what_to_do_and_nothing_of_the_inside() {
+    for refusal in [
+        FetchError::BadAddress,
+        FetchError::NotPublic,
+        FetchError::UnknownHost,
+        FetchError::Unreachable,
+        FetchError::Redirect,
+        FetchError::Status(404),
+        FetchError::TooLarge { max: 1000 },
+        FetchError::TooSlow,
+        FetchError::BrokenOff,
+    ] {
+        let words = refusal.to_string();
+        let advice = words.split_once("; ").unwrap().1;
+        assert!(["send ", "check ", "try "].iter().any(|verb| advice.starts_with(verb)), "{words}");
+        assert!(!words.contains("127.") && !words.contains("::"), "{words}");
     }
 }
 
@@ -185,6 +234,8 @@ async fn addresses_of_the_inside_are_refused_in_every_spelling() {
         let refused = guarded.fetch(&format!("https://{host}/"), 9).await;
         assert_eq!(refused, Err(FetchError::NotPublic), "{host}");
     }
+    // The port of https may be written.
+    assert_eq!(guarded.fetch("https://10.0.0.1:443/", 9).await, Err(FetchError::NotPublic));
     for url in [
         "http://pictures.example/",
         "ftp://pictures.example/",

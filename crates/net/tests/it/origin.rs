@@ -3,7 +3,7 @@
 use std::{
     net::SocketAddr,
     sync::{
-        Arc, Mutex, Once,
+        Arc, Mutex,
         atomic::{AtomicUsize, Ordering},
     },
     time::Duration,
@@ -35,14 +35,14 @@ struct Seen {
 }
 
 impl Origin {
-    /// Serves as `pictures.example`.
+    /// Serves as `pictures.example`. No cryptography is installed for the process: the fetcher brings its own.
     pub(crate) async fn start() -> Self {
-        static PROVIDER: Once = Once::new();
-        PROVIDER.call_once(|| rustls::crypto::ring::default_provider().install_default().unwrap());
         let made = rcgen::generate_simple_self_signed(["pictures.example".to_owned()]).unwrap();
         let root = made.cert.der().to_vec();
         let key = PrivateKeyDer::try_from(made.signing_key.serialize_der()).unwrap();
-        let config = ServerConfig::builder()
+        let config = ServerConfig::builder_with_provider(Arc::new(rustls::crypto::ring::default_provider()))
+            .with_safe_default_protocol_versions()
+            .unwrap()
             .with_no_client_auth()
             .with_single_cert(vec![CertificateDer::from(root.clone())], key)
             .unwrap();
@@ -85,6 +85,11 @@ pub(crate) async fn closed_port() -> u16 {
     TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap().port()
 }
 
+/// A port whose server takes connections and never says a word, for as long as the listener lives.
+pub(crate) async fn silent() -> TcpListener {
+    TcpListener::bind("127.0.0.1:0").await.unwrap()
+}
+
 async fn answer(acceptor: &TlsAcceptor, stream: TcpStream, seen: &Seen) {
     let Ok(mut stream) = acceptor.accept(stream).await else { return };
     let mut head = Vec::new();
@@ -117,11 +122,19 @@ async fn act(stream: &mut TlsStream<TcpStream>, path: &str) -> std::io::Result<(
         "/failing" => whole("500 Broken", "x"),
         "/partial" => whole("206 Partial Content", "x"),
         "/announced" => "HTTP/1.1 200 OK\r\nContent-Length: 1001\r\n\r\n".to_owned(),
+        "/announced-most" => "HTTP/1.1 200 OK\r\nContent-Length: 9999999999999999999\r\n\r\n".to_owned(),
+        "/announced-below" => "HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n".to_owned(),
+        "/announced-twice" => {
+            "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 9\r\n\r\na picture".to_owned()
+        }
+        "/more" => "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nfour and more".to_owned(),
+        "/chunks" => "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n".to_owned(),
+        "/heads" => "HTTP/1.1 200 OK\r\n".to_owned(),
         "/short" => "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nonly this".to_owned(),
         "/garbage" => "this is not HTTP\r\n\r\n".to_owned(),
         "/compressed" => "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 14\r\n\r\n".to_owned(),
         "/endless" | "/drips" => "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n".to_owned(),
-        "/stalls" => String::new(),
+        "/stalls" | "/continues" => String::new(),
         _ => whole("404 Not Found", "x"),
     };
     stream.write_all(text.as_bytes()).await?;
@@ -129,6 +142,18 @@ async fn act(stream: &mut TlsStream<TcpStream>, path: &str) -> std::io::Result<(
         "/compressed" => stream.write_all(b"\x1f\x8bnot inflated").await?,
         "/endless" => loop {
             stream.write_all(&[b'x'; 512]).await?;
+            stream.flush().await?;
+        },
+        "/chunks" => loop {
+            stream.write_all(b"5\r\nchunk\r\n").await?;
+            stream.flush().await?;
+        },
+        "/heads" => loop {
+            stream.write_all(b"X-More: and more and more and more\r\n").await?;
+            stream.flush().await?;
+        },
+        "/continues" => loop {
+            stream.write_all(b"HTTP/1.1 100 Continue\r\n\r\n").await?;
             stream.flush().await?;
         },
         "/drips" => loop {
