@@ -7,24 +7,22 @@ use crate::{
     properties::Colours,
 };
 
-#[derive(Clone, Copy)]
+/// Each colour is a sum of the planes, each taken some number of times, and an offset.
 pub(crate) struct Mixing {
-    matrix: Matrix,
-    low: f32,
-    light_span: f32,
-    colour_span: f32,
-    /// The middle of a plane of colour is a half of 2^bits, a little more than half of the top.
-    middle: f32,
+    colours: [Sum; 3],
+    grey: Sum,
 }
 
 #[derive(Clone, Copy)]
-enum Matrix {
-    /// The planes are green, blue and red themselves.
-    Rgb,
-    /// How green and how orange, apart from light.
-    GreenOrange,
-    /// The shares of red and blue in light.
-    Shares { kr: f32, kb: f32 },
+struct Sum {
+    times: [f32; 3],
+    offset: f32,
+}
+
+/// Shares of red and blue in light, where a matrix is made of them.
+struct Shares {
+    kr: f32,
+    kb: f32,
 }
 
 impl Mixing {
@@ -32,44 +30,62 @@ impl Mixing {
     pub(crate) fn of(frame: &Frame, said: Option<Colours>) -> Self {
         let coded = Colours { matrix: frame.matrix, is_full_range: frame.is_full_range };
         let said = said.unwrap_or(coded);
-        let matrix = match said.matrix {
-            0 if frame.layout == Layout::Yuv444 => Matrix::Rgb,
-            1 => Matrix::Shares { kr: 0.2126, kb: 0.0722 },
-            4 => Matrix::Shares { kr: 0.30, kb: 0.11 },
-            7 => Matrix::Shares { kr: 0.212, kb: 0.087 },
-            8 => Matrix::GreenOrange,
-            9 | 10 => Matrix::Shares { kr: 0.2627, kb: 0.0593 },
-            // BT.601, also where nothing is said.
-            _ => Matrix::Shares { kr: 0.299, kb: 0.114 },
-        };
         let (low, light_span, colour_span) =
             if said.is_full_range { (0.0, 1.0, 1.0) } else { (16.0 / 255.0, 219.0 / 255.0, 224.0 / 255.0) };
-        let top = top(frame);
-        Self { matrix, low, light_span, colour_span, middle: f32::midpoint(top, 1.0) / top }
+        // The middle of a plane of colour is a half of 2^bits, a little more than half of the top.
+        let middle = f32::midpoint(top(frame), 1.0) / top(frame);
+        let is_rgb = said.matrix == 0 && frame.layout == Layout::Yuv444;
+        let light = (low, light_span);
+        let colour = if is_rgb { light } else { (middle, colour_span) };
+        let sum = |factors: [f32; 3]| {
+            let planes = [light, colour, colour];
+            let mut sum = Sum { times: [0.0; 3], offset: 0.0 };
+            for (at, (factor, (zero, span))) in factors.into_iter().zip(planes).enumerate() {
+                sum.times[at] = factor / span;
+                sum.offset -= zero * factor / span;
+            }
+            sum
+        };
+        let factors = match said.matrix {
+            // The planes are green, blue and red themselves.
+            0 if is_rgb => [[0.0, 0.0, 1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]],
+            1 => Shares { kr: 0.2126, kb: 0.0722 }.factors(),
+            4 => Shares { kr: 0.30, kb: 0.11 }.factors(),
+            7 => Shares { kr: 0.212, kb: 0.087 }.factors(),
+            // How green and how orange, apart from light.
+            8 => [[1.0, -1.0, 1.0], [1.0, 1.0, 0.0], [1.0, -1.0, -1.0]],
+            9 | 10 => Shares { kr: 0.2627, kb: 0.0593 }.factors(),
+            // BT.601, also where nothing is said.
+            _ => Shares { kr: 0.299, kb: 0.114 }.factors(),
+        };
+        Self { colours: factors.map(sum), grey: sum([1.0, 0.0, 0.0]) }
     }
 
+    #[inline]
     pub(crate) fn grey(&self, light: f32) -> f32 {
-        ((light - self.low) / self.light_span).clamp(0.0, 1.0)
+        self.grey.over([light, 0.0, 0.0])
     }
 
     /// Red, green and blue of the samples of the three planes.
-    pub(crate) fn colours(&self, [light, first, second]: [f32; 3]) -> [f32; 3] {
-        if matches!(self.matrix, Matrix::Rgb) {
-            return [second, light, first].map(|plane| self.grey(plane));
-        }
-        let light = (light - self.low) / self.light_span;
-        let [first, second] = [first, second].map(|colour| (colour - self.middle) / self.colour_span);
-        let mixed = match self.matrix {
-            Matrix::Rgb | Matrix::GreenOrange => {
-                [light - first + second, light + first, light - first - second]
-            }
-            Matrix::Shares { kr, kb } => {
-                let red = light + 2.0 * (1.0 - kr) * second;
-                let blue = light + 2.0 * (1.0 - kb) * first;
-                [red, (light - kr * red - kb * blue) / (1.0 - kr - kb), blue]
-            }
-        };
-        mixed.map(|colour| colour.clamp(0.0, 1.0))
+    #[inline]
+    pub(crate) fn colours(&self, planes: [f32; 3]) -> [f32; 3] {
+        self.colours.map(|sum| sum.over(planes))
+    }
+}
+
+impl Sum {
+    #[inline]
+    fn over(&self, planes: [f32; 3]) -> f32 {
+        let [a, b, c] = self.times;
+        (a * planes[0] + b * planes[1] + c * planes[2] + self.offset).clamp(0.0, 1.0)
+    }
+}
+
+impl Shares {
+    fn factors(&self) -> [[f32; 3]; 3] {
+        let &Self { kr, kb } = self;
+        let (red, blue, kg) = (2.0 * (1.0 - kr), 2.0 * (1.0 - kb), 1.0 - kr - kb);
+        [[1.0, 0.0, red], [1.0, -kb * blue / kg, -kr * red / kg], [1.0, blue, 0.0]]
     }
 }
 
