@@ -1,8 +1,7 @@
 //! Which addresses are public: the ones a stranger may make this server connect to.
 //!
 //! The ranges are those of the IANA special-purpose registries, also the few of them that are routed but serve
-//! no files, and the one address by which a large
-//! cloud reaches the inside of its machines.
+//! no files, and the one address by which a large cloud reaches the inside of its machines.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 

@@ -28,10 +28,11 @@ pub enum FetchError {
         "it is not an https address of at most {URL_CHARS_MAX} characters without user name and port; send such a one"
     )]
     BadAddress,
-    #[error("its host is not on the public internet; send an address that anybody can open")]
+    /// Also for a name that nobody knows, so that nobody learns which names are known on the inside.
+    #[error(
+        "its host is not known on the public internet; check the name and send an address that anybody can open"
+    )]
     NotPublic,
-    #[error("its host is not known; check the name")]
-    UnknownHost,
     #[error("its server could not be reached over TLS; check that the address opens in a browser")]
     Unreachable,
     #[error("its server redirects; send the address that it leads to")]
@@ -124,11 +125,11 @@ impl Fetcher {
             Some(Host::Ipv4(address)) => vec![address.into()],
             Some(Host::Ipv6(address)) => vec![address.into()],
             Some(Host::Domain(name)) => {
-                self.policy.resolver.resolve(name).await.map_err(|_| FetchError::UnknownHost)?
+                self.policy.resolver.resolve(name).await.map_err(|_| FetchError::NotPublic)?
             }
             None => return Err(FetchError::BadAddress),
         };
-        let Some(first) = addresses.first() else { return Err(FetchError::UnknownHost) };
+        let Some(first) = addresses.first() else { return Err(FetchError::NotPublic) };
         if !addresses.iter().all(|address| (self.policy.allows)(*address)) {
             return Err(FetchError::NotPublic);
         }

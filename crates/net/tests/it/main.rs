@@ -121,11 +121,12 @@ async fn a_name_is_looked_up_once_and_its_address_pinned() {
         let refused = guarded.fetch(&origin.url("pictures.example", "/file"), 1000).await;
         assert_eq!(refused, Err(FetchError::NotPublic), "{mixed:?}");
     }
+    // Whether a name is known on the inside is nobody's business: an unknown one gets the same answer.
     let before = origin.connections();
     let guarded = fetcher(Names::in_turn(&[&[]]), &origin);
-    assert_eq!(guarded.fetch(&origin.url("empty.example", "/"), 9).await, Err(FetchError::UnknownHost));
+    assert_eq!(guarded.fetch(&origin.url("empty.example", "/"), 9).await, Err(FetchError::NotPublic));
     let guarded = fetcher(Names::always("127.0.0.1"), &origin);
-    assert_eq!(guarded.fetch(&origin.url("unknown.example", "/"), 9).await, Err(FetchError::UnknownHost));
+    assert_eq!(guarded.fetch(&origin.url("unknown.example", "/"), 9).await, Err(FetchError::NotPublic));
     assert_eq!(origin.connections(), before);
 }
 
@@ -177,12 +178,23 @@ async fn however_a_name_is_written_its_address_is_the_pinned_one() {
     }
 }
 
+/// These names are looked up nowhere: a connection shows the pin, and the certificate names another.
+#[tokio::test]
+async fn names_that_are_hard_to_read_are_pinned_too() {
+    let origin = Origin::start().await;
+    let guarded = fetcher(Names::always("127.0.0.1"), &origin);
+    for host in ["_x.pictures.example", "bücher.example", "xn--bcher-kva.example", "a--b.example"] {
+        let before = origin.connections();
+        let refused = guarded.fetch(&origin.url(host, "/file"), 1000).await;
+        assert_eq!((refused, origin.connections()), (Err(FetchError::Unreachable), before + 1), "{host}");
+    }
+}
+
 #[test]
 fn refusals_say_what_to_do_and_nothing_of_the_inside() {
     for refusal in [
         FetchError::BadAddress,
         FetchError::NotPublic,
-        FetchError::UnknownHost,
         FetchError::Unreachable,
         FetchError::Redirect,
         FetchError::Status(404),
