@@ -164,3 +164,68 @@ impl<'a> Cursor<'a> {
         Some((self.number(1)?, self.number(3)?))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const TURNED: &[u8] = include_bytes!("../tests/it/data/turned-mirrored.avif");
+    const GRID: &[u8] = include_bytes!("../tests/it/data/grid.avif");
+
+    #[test]
+    fn the_primary_item_is_read_whatever_the_form_of_its_box() {
+        let found = Properties::of(TURNED).unwrap();
+        assert_eq!(found.turns, [Orientation::Rotate270, Orientation::FlipVertical]);
+        assert_eq!(found.colours, Some(Colours { matrix: 6, is_full_range: true }));
+        assert!(!found.is_composed && !found.is_cropped);
+        assert!(Properties::of(GRID).unwrap().is_composed);
+        let at = TURNED.windows(4).position(|name| name == b"meta").unwrap() - 4;
+        let length = u32::from_be_bytes(*TURNED[at..].first_chunk().unwrap());
+        // A length of 64 bits, and a box that goes on to the end.
+        let mut wide = TURNED[..at].to_vec();
+        wide.extend(b"\0\0\0\x01meta");
+        wide.extend((u64::from(length) + 8).to_be_bytes());
+        wide.extend(&TURNED[at + 8..]);
+        assert_eq!(Properties::of(&wide).unwrap().turns, found.turns);
+        let mut open = TURNED[..at + length as usize].to_vec();
+        open[at..at + 4].fill(0);
+        assert_eq!(Properties::of(&open).unwrap().turns, found.turns);
+    }
+
+    #[test]
+    fn a_container_that_lies_about_lengths_is_not_read() {
+        for (bytes, what) in [
+            (&b""[..], "nothing"),
+            (b"\0\0\0\x08meta", "no version"),
+            (b"\0\0\0\x04meta\0\0\0\0", "shorter than its head"),
+            (b"\xff\xff\xff\xffmeta\0\0\0\0", "longer than the file"),
+            (b"\0\0\0\x01meta\xff\xff\xff\xff\xff\xff\xff\xff\0\0\0\0", "longer than anything"),
+            (b"\0\0\0\x0cmeta\0\0\0\0", "no primary item"),
+        ] {
+            assert_eq!(Properties::of(bytes), None, "{what}");
+        }
+    }
+
+    proptest! {
+        /// Damage gives other properties or none, and always an end.
+        #[test]
+        fn damage_ends_the_reading_at_most(
+            grid in any::<bool>(),
+            flips in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..6),
+            cut in any::<prop::sample::Index>(),
+        ) {
+            let mut bytes = if grid { GRID.to_vec() } else { TURNED.to_vec() };
+            let whole = bytes.len();
+            for (at, value) in &flips {
+                bytes[at.index(whole)] = *value;
+            }
+            if flips.len() % 2 == 1 {
+                bytes.truncate(cut.index(whole));
+            }
+            let found = Properties::of(&bytes);
+            prop_assert!(found.is_none_or(|found| found.turns.len() <= 2));
+        }
+    }
+}

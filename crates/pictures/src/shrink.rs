@@ -94,3 +94,34 @@ fn straight([red, green, blue, alpha]: Light) -> [u8; 4] {
 fn byte(share: f32) -> u8 {
     (share * 255.0 + 0.5).clamp(0.0, 255.0) as u8
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_sample_is_weighed_and_no_more_than_all() {
+        for side in [1, 2, 3, 200, 255, 256, 257, 300, 1000, 4096, 16_384] {
+            let reaches: Vec<Reach> = (0..SIDE).map(|at| Reach::of(at, side)).collect();
+            let mut taken = vec![0.0; side as usize];
+            for reach in &reaches {
+                assert!((reach.weights.iter().sum::<f32>() - 1.0).abs() < 1e-4, "{side}");
+                for (at, weight) in reach.weights.iter().enumerate() {
+                    taken[reach.first + at] += weight;
+                }
+            }
+            let most = taken.iter().copied().fold(0.0_f32, f32::max);
+            assert!(taken.iter().all(|taken| *taken > 0.4 * most), "{side}: a sample counts far less");
+        }
+    }
+
+    #[test]
+    fn the_same_size_changes_nothing() {
+        for at in [0, 1, 100, 255] {
+            let reach = Reach::of(at, SIDE);
+            let weighed: Vec<_> =
+                (0..256).filter(|at| reach.weight(*at).is_some_and(|weight| weight > 0.0)).collect();
+            assert_eq!(weighed, [at as usize]);
+        }
+    }
+}
