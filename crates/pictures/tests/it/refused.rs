@@ -60,6 +60,34 @@ fn small_files_of_great_size_are_refused_before_they_are_decoded() {
     assert!(matches!(avatar(&vec![0; INPUT_BYTES_MAX + 1]), Err(PictureError::TooManyBytes { .. })));
 }
 
+/// The transparency of an AVIF is a picture of its own, of a size of its own.
+#[test]
+fn a_small_picture_with_great_transparency_is_refused() {
+    let bomb = include_bytes!("data/bomb.avif");
+    let data = bomb.windows(4).position(|name| name == b"mdat").unwrap() + 4;
+    let mut bytes = include_bytes!("data/alpha.avif").to_vec();
+    let offset = u32::try_from(bytes.len() + 8).unwrap();
+    let length = u32::try_from(bomb.len() - data).unwrap();
+    // The second item of the table of places is the transparency: it lies in a box at the end now.
+    let place = bytes.windows(4).position(|name| name == b"iloc").unwrap() + 32;
+    bytes[place..place + 4].copy_from_slice(&offset.to_be_bytes());
+    bytes[place + 4..place + 8].copy_from_slice(&length.to_be_bytes());
+    bytes.extend((length + 8).to_be_bytes());
+    bytes.extend(b"mdat");
+    bytes.extend(&bomb[data..]);
+    assert_eq!(avatar(&bytes), Err(PictureError::TooManyPixels { width: 6000, height: 6000 }));
+    // Of another size than the picture it is refused, too.
+    let other = include_bytes!("data/quad-420-12-odd.avif");
+    let data = other.windows(4).position(|name| name == b"mdat").unwrap() + 4;
+    bytes.truncate(offset as usize - 8);
+    let length = u32::try_from(other.len() - data).unwrap();
+    bytes[place + 4..place + 8].copy_from_slice(&length.to_be_bytes());
+    bytes.extend((length + 8).to_be_bytes());
+    bytes.extend(b"mdat");
+    bytes.extend(&other[data..]);
+    assert_eq!(avatar(&bytes), Err(PictureError::Unreadable { format: "AVIF" }));
+}
+
 #[test]
 fn other_formats_are_named() {
     for (bytes, word) in [
