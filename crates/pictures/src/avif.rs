@@ -4,7 +4,7 @@
 use std::io::Cursor;
 
 use crate::{
-    PIXELS_MAX, PictureError, check_size,
+    PIXELS_MAX, PictureError, check_size, claims,
     dav1d::{self, Frame, Layout, Row},
     mixing::{Mixing, top},
     properties::Properties,
@@ -21,6 +21,9 @@ pub(crate) fn small(bytes: &[u8]) -> Result<Vec<u8>, PictureError> {
     }
     if properties.is_cropped {
         return Err(PictureError::Cropped);
+    }
+    if !claims::are_modest(bytes) {
+        return Err(UNREADABLE);
     }
     let parsed = avif_parse::read_avif(&mut Cursor::new(bytes)).map_err(|_| UNREADABLE)?;
     let metadata = parsed.primary_item_metadata().map_err(|_| UNREADABLE)?;

@@ -6,7 +6,7 @@
 use image::metadata::Orientation;
 
 /// Version and flags at the start of many boxes.
-const VERSION_BYTES: usize = 4;
+pub(crate) const VERSION_BYTES: usize = 4;
 
 /// The properties that matter here.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -119,12 +119,12 @@ fn associated(content: &[u8], item: u64) -> Option<Vec<usize>> {
 type Name = [u8; 4];
 
 /// The content of the first box of a name.
-fn child(bytes: &[u8], wanted: Name) -> Option<&[u8]> {
+pub(crate) fn child(bytes: &[u8], wanted: Name) -> Option<&[u8]> {
     Boxes(bytes).find(|(name, _)| *name == wanted).map(|(_, content)| content)
 }
 
 /// The boxes one after another; it ends where a length makes no sense.
-struct Boxes<'a>(&'a [u8]);
+pub(crate) struct Boxes<'a>(pub(crate) &'a [u8]);
 
 impl<'a> Iterator for Boxes<'a> {
     type Item = (Name, &'a [u8]);
@@ -146,21 +146,21 @@ impl<'a> Iterator for Boxes<'a> {
 }
 
 /// Big-endian numbers of a slice that gets shorter.
-struct Cursor<'a>(&'a [u8]);
+pub(crate) struct Cursor<'a>(pub(crate) &'a [u8]);
 
 impl<'a> Cursor<'a> {
-    fn take(&mut self, bytes: usize) -> Option<&'a [u8]> {
+    pub(crate) fn take(&mut self, bytes: usize) -> Option<&'a [u8]> {
         let (taken, rest) = self.0.split_at_checked(bytes)?;
         self.0 = rest;
         Some(taken)
     }
 
-    fn number(&mut self, bytes: usize) -> Option<u64> {
+    pub(crate) fn number(&mut self, bytes: usize) -> Option<u64> {
         Some(self.take(bytes)?.iter().fold(0, |number, byte| number << 8 | u64::from(*byte)))
     }
 
     /// Version and flags.
-    fn version(&mut self) -> Option<(u64, u64)> {
+    pub(crate) fn version(&mut self) -> Option<(u64, u64)> {
         Some((self.number(1)?, self.number(3)?))
     }
 }

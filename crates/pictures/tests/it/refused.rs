@@ -88,6 +88,41 @@ fn a_small_picture_with_great_transparency_is_refused() {
     assert_eq!(avatar(&bytes), Err(PictureError::Unreadable { format: "AVIF" }));
 }
 
+/// A whole AVIF whose table names its data, and what follows them, many times; a reader that follows it
+/// needs the product of both. The decoder would show the first frame and never miss the rest.
+#[test]
+fn an_avif_that_names_its_data_again_and_again_is_refused() {
+    let whole = include_bytes!("data/quad-420.avif");
+    let at = whole.windows(4).position(|name| name == b"iloc").unwrap() - 4;
+    let table = at..at + usize::from(whole[at + 3]);
+    let (meta, data) = (32, whole.windows(4).position(|name| name == b"mdat").unwrap() + 4);
+    let file = |places: u16, filling: usize| {
+        let grown = 8 * (usize::from(places) - 1);
+        let begin = u32::try_from(data + grown).unwrap().to_be_bytes();
+        let length = u32::try_from(whole.len() - data + filling).unwrap();
+        let mut bytes = whole[..table.start].to_vec();
+        bytes.extend(u32::try_from(table.len() + grown).unwrap().to_be_bytes());
+        bytes.extend(&whole[table.start + 4..table.end - 10]);
+        bytes.extend(places.to_be_bytes());
+        for _ in 0..places {
+            bytes.extend(begin);
+            // One byte less than there is, which stays unnamed.
+            bytes.extend((length - 1).to_be_bytes());
+        }
+        bytes.extend(&whole[table.end..data - 8]);
+        bytes.extend((length + 8).to_be_bytes());
+        bytes.extend(&whole[data - 4..]);
+        bytes.resize(bytes.len() + filling, 0);
+        let grown =
+            u32::from_be_bytes(bytes[meta..meta + 4].try_into().unwrap()) + u32::try_from(grown).unwrap();
+        bytes[meta..meta + 4].copy_from_slice(&grown.to_be_bytes());
+        bytes
+    };
+    assert!(avatar(&file(1, 100)).is_ok());
+    assert!(avatar(&file(2, 100)).is_ok());
+    assert!(matches!(avatar(&file(40, 200_000)), Err(PictureError::Unreadable { format: "AVIF" })));
+}
+
 #[test]
 fn other_formats_are_named() {
     for (bytes, word) in [
