@@ -3,3 +3,4 @@
 
 mod refused;
 mod taken;
+mod unusual;

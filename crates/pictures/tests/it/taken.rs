@@ -21,7 +21,7 @@ pub(crate) fn file(picture: &DynamicImage, format: ImageFormat) -> Vec<u8> {
     out.into_inner()
 }
 
-fn small(bytes: &[u8]) -> RgbaImage {
+pub(crate) fn small(bytes: &[u8]) -> RgbaImage {
     let made = avatar(bytes).unwrap();
     assert!(made.len() <= OUTPUT_BYTES_MAX);
     let picture = image::load_from_memory_with_format(&made, ImageFormat::WebP).unwrap().into_rgba8();
@@ -31,7 +31,7 @@ fn small(bytes: &[u8]) -> RgbaImage {
 
 /// The colours in the middle of the four quarters.
 #[track_caller]
-fn assert_quarters(picture: &RgbaImage, wanted: [[u8; 3]; 4], tolerance: u8) {
+pub(crate) fn assert_quarters(picture: &RgbaImage, wanted: [[u8; 3]; 4], tolerance: u8) {
     for (at, (x, y)) in [(64, 64), (192, 64), (64, 192), (192, 192)].into_iter().enumerate() {
         let found = picture.get_pixel(x, y).0;
         for channel in 0..3 {
