@@ -190,6 +190,15 @@ async fn names_that_are_hard_to_read_are_pinned_too() {
     }
 }
 
+/// The names of the system itself, which every machine has.
+#[tokio::test]
+async fn the_name_of_this_machine_is_refused() {
+    for host in ["localhost", "LOCALHOST", "localhost."] {
+        let refused = Fetcher::new().fetch(&format!("https://{host}/"), 9).await;
+        assert_eq!(refused, Err(FetchError::NotPublic), "{host}");
+    }
+}
+
 #[test]
 fn refusals_say_what_to_do_and_nothing_of_the_inside() {
     for refusal in [
