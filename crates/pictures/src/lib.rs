@@ -7,6 +7,7 @@
 //! interface of C, where its panic on a broken stream ends the process instead of unwinding.
 
 mod avif;
+mod chunks;
 mod claims;
 mod dav1d;
 mod kind;

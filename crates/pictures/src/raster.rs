@@ -9,7 +9,7 @@ use image::{
 };
 
 use crate::{
-    PictureError, check_size,
+    PictureError, check_size, chunks,
     kind::Kind,
     shrink::{self, Light, Rows},
     small,
@@ -24,7 +24,8 @@ pub(crate) fn small(kind: Kind, bytes: &[u8]) -> Result<Vec<u8>, PictureError> {
     let broken = |_| PictureError::Unreadable { format: kind.name() };
     match kind {
         Kind::Png => {
-            let decoder = PngDecoder::with_limits(Cursor::new(bytes), limits()).map_err(broken)?;
+            let bytes = Cursor::new(chunks::without_profiles(bytes));
+            let decoder = PngDecoder::with_limits(bytes, limits()).map_err(broken)?;
             if decoder.is_apng().map_err(broken)? {
                 return Err(PictureError::Animated);
             }
