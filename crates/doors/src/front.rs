@@ -71,19 +71,24 @@ async fn answered(house: &Arc<House>, request: Request, next: Next) -> Response<
             Fault::of(Kind::Foreign, "this server does not answer under that Host; use its public address"),
         );
     }
+    // A browser that asked for a page gets one about what went wrong, too.
+    let asking = (path.product.is_none() && web::page::wants_page(request.headers()))
+        .then(|| web::page::Asking::of(&request));
+    let refuse = |fault: Fault| match &asking {
+        Some(asking) => web::page::error(house, asking, &fault, Told::by(Door::Nowhere)),
+        None => path.refuse(house, fault),
+    };
     let running = AssertUnwindSafe(next.run(request)).catch_unwind();
     match tokio::time::timeout(house.limits.request_time, running).await {
         Ok(Ok(response)) => response,
-        Ok(Err(_panic)) => path.refuse(
-            house,
+        Ok(Err(_panic)) => refuse(
             Fault::of(
                 Kind::Internal,
                 "something went wrong on our side and the outcome is unknown; look at the state before repeating",
             )
             .with_context("a handler panicked"),
         ),
-        Err(_elapsed) => path.refuse(
-            house,
+        Err(_elapsed) => refuse(
             Fault::of(
                 Kind::Unavailable,
                 format!(

@@ -84,12 +84,12 @@ impl House {
         self.clock.now()
     }
 
-    /// The speed of Arena time as text, when it is not that of real time.
     /// How many real seconds are enough for so many Arena seconds.
     pub(crate) fn real_seconds(&self, arena_seconds: i64) -> i64 {
         self.clock.real_seconds(arena_seconds)
     }
 
+    /// The speed of Arena time as text, when it is not that of real time.
     pub(crate) fn clock_speed(&self) -> Option<String> {
         self.clock.speed()
     }

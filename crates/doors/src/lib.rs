@@ -30,4 +30,4 @@ pub use mcp::stdio::{Forward, Forwarded, StdioError, ToolCall, serve_stdio, serv
 pub use router::router;
 pub use serve::serve;
 pub use web::connect::{Form, Snippet, snippets};
-pub use web::live::{KEEP_ALIVE, LISTENERS_MAX};
+pub use web::live::{ADDRESS_LISTENERS_MAX, KEEP_ALIVE, LISTENERS_MAX};

@@ -3,6 +3,7 @@
 use std::{future::Future, pin::pin, sync::Arc};
 
 use axum::Router;
+use hyper::service::{Service, service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use tokio::{
@@ -10,7 +11,10 @@ use tokio::{
     sync::{Semaphore, mpsc, watch},
 };
 
-use crate::{config::HttpLimits, web::live::Stopping};
+use crate::{
+    config::HttpLimits,
+    web::{live::Stopping, seats::Peer},
+};
 
 /// Answers on `listener` until `shutdown` completes, then lets the requests under way end, for at
 /// most `limits.drain_time`.
@@ -32,10 +36,10 @@ pub async fn serve(
             () = &mut shutdown => break,
             accepted = accept(&listener, &slots) => accepted,
         };
-        let Some((stream, slot)) = accepted else { continue };
+        let Some((stream, peer, slot)) = accepted else { continue };
         let (router, stopped, alive) = (router.clone(), stopped.clone(), alive.clone());
         tokio::spawn(async move {
-            connection(stream, router, limits, stopped).await;
+            connection(stream, peer, router, limits, stopped).await;
             drop((slot, alive));
         });
     }
@@ -50,10 +54,10 @@ pub async fn serve(
 async fn accept(
     listener: &TcpListener,
     slots: &Arc<Semaphore>,
-) -> Option<(TcpStream, tokio::sync::OwnedSemaphorePermit)> {
+) -> Option<(TcpStream, Peer, tokio::sync::OwnedSemaphorePermit)> {
     let slot = Arc::clone(slots).acquire_owned().await.ok()?;
     match listener.accept().await {
-        Ok((stream, _)) => Some((stream, slot)),
+        Ok((stream, from)) => Some((stream, Peer(from.ip()), slot)),
         Err(error) => {
             // Out of file descriptors, or a client that left already: wait, do not spin.
             tracing::warn!(%error, "a connection could not be accepted");
@@ -67,17 +71,23 @@ const ACCEPT_PAUSE: std::time::Duration = std::time::Duration::from_millis(50);
 
 async fn connection(
     stream: TcpStream,
+    peer: Peer,
     router: Router,
     limits: HttpLimits,
     mut stopped: watch::Receiver<bool>,
 ) {
     // Answers are small and whole; waiting to fill packets only delays them.
     let _ = stream.set_nodelay(true);
+    let answering = TowerToHyperService::new(router);
+    let answering = service_fn(move |mut request: hyper::Request<hyper::body::Incoming>| {
+        request.extensions_mut().insert(peer);
+        answering.call(request)
+    });
     let connection = hyper::server::conn::http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(limits.header_time)
         .max_buf_size(limits.header_bytes_max)
-        .serve_connection(TokioIo::new(stream), TowerToHyperService::new(router));
+        .serve_connection(TokioIo::new(stream), answering);
     let mut connection = pin!(connection);
     let ended = tokio::select! {
         ended = connection.as_mut() => Some(ended),

@@ -155,6 +155,11 @@ fn sections() -> Vec<(&'static str, Vec<Row>)> {
                 real("answer to a request", request_time),
                 real("next request head on an open connection", header_time),
                 count("listeners of `/live`", doors::LISTENERS_MAX, "connections"),
+                count(
+                    "listeners of `/live` from one address other than the machine's own",
+                    doors::ADDRESS_LISTENERS_MAX,
+                    "connections",
+                ),
                 real("quiet time of `/live` between two signs of life", doors::KEEP_ALIVE),
                 count("waiting commands above which `/readyz` says no", ready_queue_max, "commands"),
                 time("answer kept for an idempotency key", once::ANSWER_KEPT_MS),

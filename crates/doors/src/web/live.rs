@@ -17,16 +17,20 @@ use futures_util::stream;
 use http::{HeaderValue, Response, header};
 use kernel::{Fault, Kind, operation::LiveEvent};
 use tokio::sync::{
-    OwnedSemaphorePermit, Semaphore,
     broadcast::{self, error::RecvError},
     watch,
 };
 
-use super::page::{self, Asking};
+use super::{
+    page::{self, Asking},
+    seats::{Full, Peer, Seat, Seats},
+};
 use crate::{answer::Told, config::Door, house::House};
 
 /// Listeners at once.
 pub const LISTENERS_MAX: usize = 256;
+/// Listeners of one address; a proxy on the same machine is not counted.
+pub const ADDRESS_LISTENERS_MAX: usize = 64;
 /// How often a node looks for news while somebody listens.
 pub(crate) const LOOK: Duration = Duration::from_millis(500);
 /// How often a quiet stream says that it is alive.
@@ -43,7 +47,7 @@ pub(crate) struct Stopping(pub(crate) watch::Receiver<bool>);
 pub(crate) struct Hub {
     events: broadcast::Sender<Arc<LiveEvent>>,
     is_looking: AtomicBool,
-    listeners: Arc<Semaphore>,
+    seats: Seats,
 }
 
 impl Hub {
@@ -51,7 +55,7 @@ impl Hub {
         Self {
             events: broadcast::Sender::new(BACKLOG),
             is_looking: AtomicBool::new(false),
-            listeners: Arc::new(Semaphore::new(LISTENERS_MAX)),
+            seats: Seats::default(),
         }
     }
 }
@@ -80,7 +84,14 @@ async fn look(house: Arc<House>) {
         Ok(events) => events.into_iter().map(|event| event.id).collect(),
         Err(_) => BTreeSet::new(),
     };
-    while house.live.events.receiver_count() > 0 {
+    loop {
+        if house.live.events.receiver_count() == 0 {
+            house.live.is_looking.swap(false, Ordering::AcqRel);
+            // Who came after the count and before the note found somebody looking, and must not be left.
+            if house.live.events.receiver_count() == 0 || house.live.is_looking.swap(true, Ordering::AcqRel) {
+                return;
+            }
+        }
         tokio::time::sleep(LOOK).await;
         match newest(&house).await {
             Ok(events) => {
@@ -97,15 +108,17 @@ async fn look(house: Arc<House>) {
             Err(fault) => tracing::warn!(error = fault.context(), "the live stream waits for the store"),
         }
     }
-    house.live.is_looking.store(false, Ordering::Release);
 }
 
 /// What a stream holds between two events.
 struct Listening {
     events: broadcast::Receiver<Arc<LiveEvent>>,
-    first: Option<Vec<LiveEvent>>,
+    /// Not written yet: what was there when the stream began.
+    first: Vec<LiveEvent>,
+    /// The ids of those, which the looking task may find once more.
+    begun_with: BTreeSet<String>,
     stopping: Option<watch::Receiver<bool>>,
-    _slot: OwnedSemaphorePermit,
+    _seat: Seat,
 }
 
 pub(crate) async fn serve(State(house): State<Arc<House>>, request: Request) -> Response<Body> {
@@ -114,34 +127,29 @@ pub(crate) async fn serve(State(house): State<Arc<House>>, request: Request) -> 
     if let Some(refusal) = page::refused_method(&house, &asking, told) {
         return refusal;
     }
-    let Ok(slot) = Arc::clone(&house.live.listeners).try_acquire_owned() else {
-        let fault = Fault::of(
-            Kind::Unavailable,
-            format!(
-                "{LISTENERS_MAX} listeners are connected already; read /duels/v1/settled instead, or come back"
-            ),
-        );
-        return page::error(&house, &asking, &fault, told);
+    let peer = request.extensions().get::<Peer>().copied();
+    let seat = match house.live.seats.take(peer, LISTENERS_MAX, ADDRESS_LISTENERS_MAX) {
+        Ok(seat) => seat,
+        Err(full) => return page::error(&house, &asking, &refusal(&full), told),
     };
     let events = house.live.events.subscribe();
     if !house.live.is_looking.swap(true, Ordering::AcqRel) {
         tokio::spawn(look(Arc::clone(&house)));
     }
     let stopping = request.extensions().get::<Stopping>().map(|stopping| stopping.0.clone());
-    // Who was cut off says what it saw last, and gets what came after it as far as it is still new.
+    // Who was cut off says what it saw last. Everybody else gets the newest events too: some may have
+    // happened since the page was made, and rows are told apart by their ids.
     let seen =
         request.headers().get("last-event-id").and_then(|value| value.to_str().ok()).map(str::to_owned);
     drop(request);
-    let first = match seen {
-        None => None,
-        Some(seen) => newest(&house).await.ok().and_then(|events| {
-            let at = events.iter().position(|event| event.id == seen)?;
-            Some(events.into_iter().skip(at + 1).collect())
-        }),
-    };
-    let listening = Listening { events, first, stopping, _slot: slot };
-    let greeting =
-        stream::once(async { Ok::<_, std::convert::Infallible>(Bytes::from_static(b"retry: 3000\n\n")) });
+    let mut first = newest(&house).await.unwrap_or_default();
+    if let Some(at) = seen.and_then(|seen| first.iter().position(|event| event.id == seen)) {
+        first.drain(..=at);
+    }
+    let begun_with = first.iter().map(|event| event.id.clone()).collect();
+    let listening = Listening { events, first, begun_with, stopping, _seat: seat };
+    let greeting = format!("retry: 3000\n{}", clock(&house));
+    let greeting = stream::once(async { Ok::<_, std::convert::Infallible>(Bytes::from(greeting)) });
     let news = stream::unfold(listening, |mut listening| async {
         let bytes = next(&mut listening).await?;
         Some((Ok(bytes), listening))
@@ -156,7 +164,8 @@ pub(crate) async fn serve(State(house): State<Arc<House>>, request: Request) -> 
 }
 
 async fn next(listening: &mut Listening) -> Option<Bytes> {
-    if let Some(first) = listening.first.take() {
+    let first = std::mem::take(&mut listening.first);
+    if !first.is_empty() {
         return Some(first.iter().map(written).collect::<String>().into());
     }
     loop {
@@ -170,6 +179,7 @@ async fn next(listening: &mut Listening) -> Option<Bytes> {
         tokio::select! {
             () = stopped => return None,
             event = listening.events.recv() => match event {
+                Ok(event) if listening.begun_with.remove(&event.id) => {}
                 Ok(event) => return Some(written(&event).into()),
                 Err(RecvError::Lagged(_)) => {}
                 Err(RecvError::Closed) => return None,
@@ -177,6 +187,20 @@ async fn next(listening: &mut Listening) -> Option<Bytes> {
             () = tokio::time::sleep(KEEP_ALIVE) => return Some(Bytes::from_static(b": still here\n\n")),
         }
     }
+}
+
+fn refusal(full: &Full) -> Fault {
+    let who = match full {
+        Full::All => format!("{LISTENERS_MAX} listeners are connected already"),
+        Full::Address => format!("{ADDRESS_LISTENERS_MAX} listeners of this address are connected already"),
+    };
+    Fault::of(Kind::Unavailable, format!("{who}; read the home page instead, or come back"))
+}
+
+/// Arena time in milliseconds and its speed, so that a page can let its ages grow.
+fn clock(house: &House) -> String {
+    let speed = house.clock_speed().unwrap_or_else(|| "1".to_owned());
+    format!("event: clock\ndata: {} {speed}\n\n", house.now().as_millis())
 }
 
 fn written(event: &LiveEvent) -> String {

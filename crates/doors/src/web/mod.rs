@@ -11,6 +11,7 @@ pub(crate) mod live;
 mod llms;
 mod openapi;
 pub(crate) mod page;
+pub(crate) mod seats;
 mod site;
 mod theme;
 

@@ -63,13 +63,36 @@ impl Asking {
     }
 }
 
-/// Whether the caller is a browser that wants to show a page.
+/// Whether the caller is a browser that wants to show a page: it names `text/html`, and does not like
+/// JSON better.
 pub(crate) fn wants_page(headers: &HeaderMap) -> bool {
-    headers.get_all(header::ACCEPT).iter().any(|value| {
-        value.to_str().is_ok_and(|list| {
-            list.split(',').any(|item| item.split(';').next().map(str::trim) == Some("text/html"))
-        })
-    })
+    let [mut page, mut json] = [0, 0];
+    let lists = headers.get_all(header::ACCEPT).iter().filter_map(|value| value.to_str().ok());
+    for item in lists.flat_map(|list| list.split(',')) {
+        let mut parts = item.split(';').map(str::trim);
+        let media_type = parts.next().unwrap_or_default();
+        let liking = parts.find_map(|part| part.strip_prefix("q=")).map_or(1000, permille);
+        if media_type.eq_ignore_ascii_case("text/html") {
+            page = page.max(liking);
+        } else if media_type.eq_ignore_ascii_case("application/json") {
+            json = json.max(liking);
+        }
+    }
+    page > 0 && page >= json
+}
+
+/// A weight from 0 to 1 in permille; 0 for what is none.
+fn permille(weight: &str) -> u32 {
+    let (whole, part) = weight.split_once('.').unwrap_or((weight, ""));
+    let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    if part.len() > 3 || !digits(part) {
+        return 0;
+    }
+    match whole {
+        "1" => 1000,
+        "0" => format!("{part:0<3}").parse().unwrap_or(0),
+        _ => 0,
+    }
 }
 
 /// A path that is only a page.
@@ -231,4 +254,33 @@ fn shell(house: &House, asking: &Asking, page: &Page, shows_id: bool) -> String 
         request_id: asking.id.as_ref().map(RequestId::as_str).filter(|_| shows_id),
     }
     .page(&page.main)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_caller_gets_what_it_likes_better() {
+        for (accept, page) in [
+            ("text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8", true),
+            ("TEXT/HTML; charset=utf-8", true),
+            ("text/html;q=0.001", true),
+            ("application/json, text/html;q=0.9", false),
+            ("application/json;q=0.5, text/html;q=0.9", true),
+            ("text/html;q=0", false),
+            ("text/html;q=0.000", false),
+            ("text/html;q=none", false),
+            ("text/html;q=1.000, application/json", true),
+            ("application/json", false),
+            ("*/*", false),
+            ("text/htmlx", false),
+            ("", false),
+        ] {
+            let mut headers = HeaderMap::new();
+            headers.insert(header::ACCEPT, HeaderValue::from_static(accept));
+            assert_eq!(wants_page(&headers), page, "{accept}");
+        }
+        assert!(!wants_page(&HeaderMap::new()));
+    }
 }

@@ -55,24 +55,35 @@ testkit::both_engines! {
         world.end().await;
     }
 
-    async fn the_stream_tells_what_is_new(place: TestPlace) {
+    async fn the_stream_tells_what_is_new_and_nothing_twice(place: TestPlace) {
         let world = World::new(&place).await;
         poke(&world).await;
         let mut stream = listen(&world, None).await;
-        // What is there at the first look is old, so one change may go by.
-        let text = loop {
-            poke(&world).await;
-            let news = stream.until("\ndata: <li> </li>\n");
-            if let Ok(text) = tokio::time::timeout(Duration::from_millis(1_500), news).await {
-                break text;
-            }
-        };
-        assert!(text.contains("event: settled") && text.contains(&format!("id: {ALPHA_ID}-")), "{text}");
+        // What happened between the page and the stream is told, too.
+        let first = stream.until("\ndata: <li> </li>\n").await;
+        assert!(first.contains("event: settled") && first.contains(&format!("id: {ALPHA_ID}-1\n")), "{first}");
+        poke(&world).await;
+        stream.until(&format!("id: {ALPHA_ID}-2\n")).await;
         // Who was cut off gets what came after.
-        let id = text.split("id: ").nth(1).unwrap().lines().next().unwrap().to_owned();
-        let again = listen(&world, Some(&id)).await;
-        drop(again);
-        drop(stream);
+        poke(&world).await;
+        let mut again = listen(&world, Some(&format!("{ALPHA_ID}-2"))).await;
+        let after = again.until(&format!("id: {ALPHA_ID}-3\n")).await;
+        assert!(!after.contains(&format!("id: {ALPHA_ID}-1\n")) && !after.contains(&format!("id: {ALPHA_ID}-2\n")), "{after}");
+        // Looking again found nothing that was not told before.
+        poke(&world).await;
+        for stream in [&mut stream, &mut again] {
+            let all = stream.until(&format!("id: {ALPHA_ID}-4\n")).await;
+            let ids: Vec<_> = all.lines().filter(|line| line.starts_with("id: ")).collect();
+            let told: std::collections::BTreeSet<_> = ids.iter().collect();
+            assert_eq!(told.len(), ids.len(), "{all}");
+        }
+        // Somebody who comes after everybody left is not forgotten.
+        drop((stream, again));
+        for by in 5..8 {
+            let mut late = listen(&world, None).await;
+            poke(&world).await;
+            late.until(&format!("id: {ALPHA_ID}-{by}\n")).await;
+        }
         world.end().await;
     }
 }
@@ -104,7 +115,7 @@ async fn listen(world: &World, last_seen: Option<&str>) -> Stream {
     let head = format!("GET /live HTTP/1.1\r\nHost: {}\r\n{seen}\r\n", world.address);
     socket.write_all(head.as_bytes()).await.unwrap();
     let mut stream = Stream { socket, text: String::new() };
-    let head = stream.until("retry: 3000").await.to_ascii_lowercase();
+    let head = stream.until("retry: 3000\nevent: clock\ndata: ").await.to_ascii_lowercase();
     assert!(
         head.contains("content-type: text/event-stream") && head.contains("x-accel-buffering: no"),
         "{head}"
@@ -156,6 +167,10 @@ async fn listeners_have_a_limit_in_words() {
     world.end().await;
 }
 
+async fn boom() {
+    panic!("a mistake");
+}
+
 #[tokio::test]
 async fn errors_are_pages_for_browsers_and_json_for_programs() {
     let place = TestPlace::sqlite();
@@ -180,6 +195,18 @@ async fn errors_are_pages_for_browsers_and_json_for_programs() {
         assert_eq!((json.status, json.header("content-type")), (status, "application/json"), "{path}");
         assert!(json.json()["error"]["code"].is_string(), "{path}");
     }
+    let boom = axum::Router::new().route("/boom", axum::routing::get(boom));
+    let other = TestPlace::sqlite();
+    let broken = World::with(&other, |config| config.extra = boom).await;
+    let page = browse(&broken, "/boom").await;
+    assert_eq!((page.status, page.header("content-type")), (500, "text/html; charset=utf-8"));
+    assert!(
+        page.text.contains(page.header("x-request-id")) && !page.text.contains("a mistake"),
+        "{}",
+        page.text
+    );
+    assert_eq!(broken.get("/boom").await.header("content-type"), "application/json");
+    broken.end().await;
     // Clients read these before they ask a person; a page would confuse them.
     for path in [
         "/.well-known/oauth-protected-resource",
