@@ -1,8 +1,10 @@
-//! What the tests need beside the workspace: a PostgreSQL cluster, a Python and Node.js tools.
+//! What the tests need beside the workspace: a PostgreSQL cluster, a Python, Node.js tools
+//! and a browser.
 //!
 //! Each part either hands back the variables that tell the tests where it is, or the reason why it
 //! cannot be had. Nothing is decided here about what that means; `test` does.
 
+mod browser;
 mod cluster;
 mod debian;
 mod node;
@@ -46,10 +48,12 @@ pub(crate) fn set_up(ground: &Ground, steps: &mut Steps<'_>, temporary: &Path) -
     let binaries = postgres::binaries(ground, steps);
     let python = python::client(ground, steps);
     let node = node::tools(ground, steps);
+    let chromium = browser::chromium(steps);
     drop(lock);
     ready.take("PostgreSQL", binaries.and_then(|binaries| cluster::start(&binaries, steps, temporary)));
     ready.take("Python client", python);
     ready.take("Node.js tools", node);
+    ready.take("browser", chromium);
     ready
 }
 

@@ -4,6 +4,7 @@
 
 mod admin;
 mod backup;
+mod browser;
 mod config;
 mod conformance;
 mod coverage;

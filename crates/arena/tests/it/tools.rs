@@ -29,6 +29,35 @@ pub(crate) fn node(test: &str, program: &str, place: &Path) -> Option<Command> {
     Some(command)
 }
 
+/// A Chromium or what takes its place; `None` notes the test as skipped.
+pub(crate) fn chromium(test: &str) -> Option<PathBuf> {
+    let program = variable("ARENA_TEST_CHROMIUM");
+    if program.is_none() {
+        missing(test, "ARENA_TEST_CHROMIUM");
+    }
+    program
+}
+
+/// The script that opens pages in a browser, run in `place`; `None` notes the test as skipped.
+pub(crate) fn browser(test: &str, place: &Path) -> Option<Command> {
+    chromium(test)?;
+    let (Some(bin), Some(modules)) = (variable("ARENA_TEST_NODE_BIN"), variable("ARENA_TEST_NODE_MODULES"))
+    else {
+        missing(test, "ARENA_TEST_NODE_BIN and ARENA_TEST_NODE_MODULES");
+        return None;
+    };
+    let mut command = Command::new(bin.join("node"));
+    command
+        .env_clear()
+        .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+        .env("HOME", place)
+        .env("TMPDIR", place)
+        .env("NODE_PATH", modules)
+        .current_dir(place)
+        .arg(repository("tests/browser/pages.cjs"));
+    Some(command)
+}
+
 /// The Python that has the MCP client; `None` notes the test as skipped.
 pub(crate) fn python(test: &str) -> Option<Command> {
     let Some(python) = variable("ARENA_TEST_PYTHON") else {

@@ -1,0 +1,155 @@
+// Opens every page in a real browser and says, as lines of JSON, what is wrong with it.
+//
+// node pages.cjs BASE_URL CHROMIUM PATHS SHOTS: PATHS is a JSON object of names and paths, SHOTS a
+// directory for screenshots or empty. It prints {"problem": …} for each fault, {"listening": true} when
+// the home page waits for news, and {"checked": …} at the end.
+'use strict';
+const fs = require('node:fs');
+const path = require('node:path');
+const { chromium } = require('playwright-core');
+
+const [base, executablePath, pathsJson, shots] = process.argv.slice(2);
+const paths = JSON.parse(pathsJson);
+const axe = fs.readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
+const rules = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
+const patience = 30_000;
+
+const say = (line) => process.stdout.write(`${JSON.stringify(line)}\n`);
+const counts = { pages: 0, judged: 0 };
+
+/// A page that reports what it should not do.
+async function open(browser, where, options) {
+  const context = await browser.newContext(options);
+  const page = await context.newPage();
+  page.setDefaultTimeout(patience);
+  const expected = where.name === 'missing' ? 1 : 0;
+  let failed = 0;
+  page.on('console', (message) => {
+    if (message.type() !== 'error' && message.type() !== 'warning') return;
+    // The browser itself logs that a page answered 404; that page is meant to.
+    failed += message.text().includes('404') ? 1 : 0;
+    if (message.text().includes('404') && failed <= expected) return;
+    say({ problem: 'console', ...where, text: message.text() });
+  });
+  page.on('pageerror', (error) => say({ problem: 'script', ...where, text: String(error) }));
+  page.on('dialog', (dialog) => {
+    say({ problem: 'dialog', ...where, text: dialog.message() });
+    dialog.dismiss();
+  });
+  await page.route('**', (route) => {
+    const url = route.request().url();
+    if (url.startsWith(`${base}/`)) return route.continue();
+    say({ problem: 'outside request', ...where, text: url });
+    return route.abort();
+  });
+  await page.goto(base + paths[where.name], { waitUntil: 'load' });
+  counts.pages += 1;
+  return { context, page };
+}
+
+async function fits(page, where) {
+  const wide = await page.evaluate(() => {
+    const room = document.documentElement.clientWidth;
+    const scrolls = (element) => element.closest('.scroll, pre');
+    const out = [...document.querySelectorAll('main *, header *, footer *')]
+      .filter((element) => !scrolls(element) && !element.closest('.skip, svg'))
+      .filter((element) => element.getBoundingClientRect().right > room + 1)
+      .map((element) => element.outerHTML.slice(0, 120));
+    return { room, needed: document.documentElement.scrollWidth, out };
+  });
+  if (wide.needed > wide.room || wide.out.length) say({ problem: 'overflow', ...where, text: JSON.stringify(wide) });
+}
+
+async function judge(page, where) {
+  await page.evaluate(axe);
+  const result = await page.evaluate((tags) => axe.run(document, { runOnly: tags, resultTypes: ['violations'] }), rules);
+  counts.judged += 1;
+  for (const violation of result.violations) {
+    for (const node of violation.nodes) {
+      say({ problem: `axe ${violation.id}`, ...where, text: `${node.html.slice(0, 200)} ${node.failureSummary}` });
+    }
+  }
+}
+
+async function visit(browser, name, options, judged) {
+  const { viewport, colorScheme, javaScriptEnabled } = options;
+  const where = { name, width: viewport.width, colour: colorScheme, script: javaScriptEnabled };
+  const { context, page } = await open(browser, where, options);
+  const inert = await page.evaluate(() => [globalThis.pwned, document.querySelectorAll('h1').length]).catch((error) => {
+    if (javaScriptEnabled) throw error;
+    return [undefined, 1];
+  });
+  if (inert[0] !== undefined) say({ problem: 'text of a user ran', ...where });
+  if (inert[1] !== 1) say({ problem: 'headings', ...where, text: `${inert[1]} h1` });
+  await fits(page, where);
+  if (judged) await judge(page, where);
+  if (shots) {
+    const file = `${name}-${viewport.width}-${colorScheme}${javaScriptEnabled ? '' : '-noscript'}.png`;
+    await page.screenshot({ path: path.join(shots, file), fullPage: true });
+  }
+  await context.close();
+}
+
+/// Without a script: the theme's button, and a way to connect that opens.
+async function withoutScript(browser) {
+  const where = { name: 'home', script: false };
+  const options = { viewport: { width: 1280, height: 900 }, colorScheme: 'light', javaScriptEnabled: false };
+  const { context, page } = await open(browser, where, options);
+  const tab = page.locator('.tabs details').nth(2);
+  await tab.locator('summary').click();
+  await tab.locator('pre').waitFor({ state: 'visible' });
+  if (await page.locator('button.copy').count()) say({ problem: 'a script ran', ...where });
+  const paper = () => page.locator('body').evaluate((body) => getComputedStyle(body).backgroundColor);
+  const light = await paper();
+  await page.goto(base + paths.agents, { waitUntil: 'load' });
+  await page.getByRole('button', { name: 'Dark' }).click();
+  await page.getByRole('button', { name: 'Light' }).waitFor();
+  if (new URL(page.url()).pathname !== paths.agents) say({ problem: 'the theme leads away', ...where, text: page.url() });
+  if ((await paper()) === light) say({ problem: 'the theme changes nothing', ...where });
+  await context.close();
+}
+
+/// With a script: a duel that settles while somebody watches becomes the first row.
+async function live(browser) {
+  const where = { name: 'home', script: true };
+  const options = { viewport: { width: 1280, height: 900 }, colorScheme: 'light', javaScriptEnabled: true };
+  const { context, page } = await open(browser, where, options);
+  const first = () => page.locator('#feed > li').first().getAttribute('id');
+  const count = () => page.locator('#duels-today').textContent();
+  const [row, today] = [await first(), await count()];
+  say({ listening: true });
+  await page.waitForFunction((row) => document.querySelector('#feed > li').id !== row, row);
+  const rows = await page.locator('#feed > li').evaluateAll((rows) => rows.map((row) => row.id));
+  if (new Set(rows).size !== rows.length) say({ problem: 'a row twice', ...where, text: rows.join() });
+  if ((await count()) !== String(Number(today) + 1)) say({ problem: 'the count', ...where, text: `${today} ${await count()}` });
+  const going = await page.locator(`[id="${rows[0]}"]`).count();
+  if (going !== 1) say({ problem: 'a settled duel goes on', ...where });
+  await judge(page, { ...where, after: 'news' });
+  await context.close();
+}
+
+(async () => {
+  const args = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking',
+    '--disable-component-update', '--disable-sync', '--disable-dev-shm-usage'];
+  const browser = await chromium.launch({ executablePath, args });
+  try {
+    for (const name of Object.keys(paths)) {
+      for (const width of [1280, 390, 320]) {
+        for (const colorScheme of ['light', 'dark']) {
+          const options = { viewport: { width, height: 900 }, colorScheme, javaScriptEnabled: true };
+          // Colours are the same at every width, so the narrow pages are judged in one of them.
+          await visit(browser, name, options, width !== 390 && (width === 1280 || colorScheme === 'light'));
+        }
+      }
+      await visit(browser, name, { viewport: { width: 390, height: 900 }, colorScheme: 'light', javaScriptEnabled: false }, false);
+    }
+    await withoutScript(browser);
+    await live(browser);
+  } finally {
+    await browser.close();
+  }
+  say({ checked: counts });
+})().catch((error) => {
+  say({ problem: 'the check itself', text: String(error && error.stack) });
+  process.exitCode = 1;
+});
