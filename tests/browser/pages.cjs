@@ -19,7 +19,8 @@ const counts = { pages: 0, judged: 0 };
 
 /// A page that reports what it should not do.
 async function open(browser, where, options) {
-  const context = await browser.newContext(options);
+  // Without motion: what fades in has not its full contrast yet.
+  const context = await browser.newContext({ ...options, reducedMotion: 'reduce' });
   const page = await context.newPage();
   page.setDefaultTimeout(patience);
   const expected = where.name === 'missing' ? 1 : 0;
@@ -50,10 +51,16 @@ async function open(browser, where, options) {
 async function fits(page, where) {
   const wide = await page.evaluate(() => {
     const room = document.documentElement.clientWidth;
-    const scrolls = (element) => element.closest('.scroll, pre');
+    // What its surroundings cut off or scroll needs no room.
+    const contained = (element) => {
+      for (let up = element.parentElement; up && up !== document.body; up = up.parentElement) {
+        if (getComputedStyle(up).overflowX !== 'visible') return true;
+      }
+      return false;
+    };
     const out = [...document.querySelectorAll('main *, header *, footer *')]
-      .filter((element) => !scrolls(element) && !element.closest('.skip, svg'))
       .filter((element) => element.getBoundingClientRect().right > room + 1)
+      .filter((element) => !element.closest('.skip, svg') && !contained(element))
       .map((element) => element.outerHTML.slice(0, 120));
     return { room, needed: document.documentElement.scrollWidth, out };
   });

@@ -22,11 +22,13 @@ pub fn interval_permille(wins: i64, draws: i64, duels: i64) -> Option<[i64; 2]> 
 pub fn whisker(permille: i64, interval: [i64; 2]) -> Markup {
     let words = format!("{} %, between {} and {} %", permille / 10, interval[0] / 10, interval[1] / 10);
     html! {
-        svg class="whisker" viewBox="0 0 1000 60" preserveAspectRatio="none" role="img" aria-label=(words) {
+        svg class="whisker" viewBox="-30 0 1060 60" preserveAspectRatio="none" role="img" aria-label=(words) {
             title { (words) }
+            line class="grid" x1="0" y1="30" x2="1000" y2="30" {}
             line class="grid" x1="500" y1="0" x2="500" y2="60" {}
             line class="range" x1=(interval[0]) y1="30" x2=(interval[1]) y2="30" {}
-            rect class="dot" x=((permille - 8).clamp(0, 984)) y="14" width="16" height="32" {}
+            // A line without length has round ends of a width that does not scale: a dot.
+            line class="dot" x1=(permille) y1="30" x2=(permille) y2="30" {}
         }
     }
 }

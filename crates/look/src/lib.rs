@@ -11,7 +11,7 @@ pub mod step_line;
 pub mod words;
 
 pub use maud::{Markup, PreEscaped, html};
-pub use words::{ago, name, number, quote};
+pub use words::{ago, name, number, quote, signed};
 
 /// The one style sheet.
 pub const CSS: &str = include_str!("assets/arena.css");

@@ -35,6 +35,8 @@ pub fn draw(title: &str, spots: &[Spot]) -> Markup {
                         title { (spot.opponent) ": own " (percent(spot.own)) ", theirs " (percent(spot.theirs)) }
                     }
                 }
+                text class="deal-word" x="8" y=(SIDE - 10) { "deal" }
+                text class="burn-word" x=(SIDE - 8) y="18" text-anchor="end" { "burned" }
                 text x="0" y=(SIDE + 18) { "0 %" }
                 text x=(SIDE / 2) y=(SIDE + 18) text-anchor="middle" { "own demand" }
                 text x=(SIDE) y=(SIDE + 18) text-anchor="end" { "100 %" }

@@ -3,14 +3,18 @@
 
 use maud::{Markup, html};
 
+use crate::number;
+
 /// A duel as its bar shows it.
 #[derive(Debug, Clone, Copy)]
 pub struct Pot<'a> {
     pub names: [&'a str; 2],
     /// What may be claimed.
     pub distributable: i64,
-    /// `None` while they are sealed.
+    /// `None` until settlement.
     pub demands: Option<[i64; 2]>,
+    /// Which sides have made their demand.
+    pub sealed: [bool; 2],
 }
 
 /// How tall a bar is.
@@ -21,6 +25,9 @@ pub enum Size {
 }
 
 const WIDTH: i64 = 600;
+/// What every duel burns stands apart, right of the pot.
+const TICK_GAP: i64 = 4;
+const TICK_WIDTH: i64 = 3;
 
 impl Pot<'_> {
     /// What the bar shows, in words.
@@ -28,7 +35,15 @@ impl Pot<'_> {
         let [a, b] = self.names;
         let pot = self.distributable;
         match self.demands {
-            None => format!("{a} against {b} for {pot} points; both demands are sealed"),
+            None => {
+                let state = match self.sealed {
+                    [false, false] => "no demand is made yet".to_owned(),
+                    [true, true] => "both demands are sealed".to_owned(),
+                    [true, false] => format!("the demand of {a} is sealed"),
+                    [false, true] => format!("the demand of {b} is sealed"),
+                };
+                format!("{a} against {b} for {pot} points; {state}")
+            }
             Some([x, y]) if x.saturating_add(y) > pot => {
                 format!("{a} asked for {x}, {b} for {y} of {pot} points: too much together, all burned")
             }
@@ -36,6 +51,25 @@ impl Pot<'_> {
                 "{a} asked for {x}, {b} for {y} of {pot} points: a deal, {} unclaimed and burned",
                 pot - x - y
             ),
+        }
+    }
+
+    /// The large bar with what it shows in numbers under it; `middle` stands between the two sides.
+    pub fn figure(&self, middle: &Markup) -> Markup {
+        let side = |index: usize| match self.demands {
+            Some(demands) => format!("asked for {}", number(demands[index])),
+            None if self.sealed[index] => "demand sealed".to_owned(),
+            None => "no demand yet".to_owned(),
+        };
+        html! {
+            figure class="pot-figure" {
+                (self.draw(Size::Page))
+                figcaption {
+                    span class="side-a-ink" { (side(0)) }
+                    span class="middle" { (middle) }
+                    span class="side-b-ink" { (side(1)) }
+                }
+            }
         }
     }
 
@@ -51,19 +85,26 @@ impl Pot<'_> {
         let words = self.words();
         html! {
             svg class=(match size { Size::Row => "pot pot-row", Size::Page => "pot pot-page" })
-                viewBox={ "0 0 " (WIDTH) " " (height) } preserveAspectRatio="none" role="img" aria-label=(words) {
+                viewBox={ "0 0 " (WIDTH + TICK_GAP + TICK_WIDTH) " " (height) } preserveAspectRatio="none" role="img" aria-label=(words) {
                 title { (words) }
                 rect class="pot-empty" x="0" y="0" width=(WIDTH) height=(height) {}
                 @match self.demands {
                     None => {
-                        rect class="sealed side-a" x="0" y="0" width=(WIDTH / 2 - 2) height=(height) {}
-                        rect class="sealed side-b" x=(WIDTH / 2 + 2) y="0" width=(WIDTH / 2 - 2) height=(height) {}
+                        (sealed("side-a", 0, self.sealed[0], height))
+                        (sealed("side-b", WIDTH / 2 + 2, self.sealed[1], height))
                     }
                     Some([x, y]) => (settled(scale(x), scale(y), height))
                 }
+                rect class="tick" x=(WIDTH + TICK_GAP) y="0" width=(TICK_WIDTH) height=(height) {}
             }
         }
     }
+}
+
+/// A box that is shut, or one that waits for its demand.
+fn sealed(side: &str, x: i64, is_made: bool, height: i64) -> Markup {
+    let class = if is_made { format!("shut {side}") } else { format!("waiting {side}") };
+    html! { rect class=(class) x=(x) y="0" width=(WIDTH / 2 - 2) height=(height) {} }
 }
 
 fn settled(a: i64, b: i64, height: i64) -> Markup {
@@ -102,7 +143,7 @@ mod tests {
     use super::*;
 
     fn pot(demands: Option<[i64; 2]>) -> Pot<'static> {
-        Pot { names: ["ada", "bo"], distributable: 19, demands }
+        Pot { names: ["ada", "bo"], distributable: 19, demands, sealed: [true, demands.is_some()] }
     }
 
     #[test]
@@ -112,7 +153,10 @@ mod tests {
         let burned = pot(Some([13, 9])).draw(Size::Page).into_string();
         assert!(burned.contains("all burned") && burned.contains("strike") && !burned.contains("#hatch"));
         let sealed = pot(None).draw(Size::Page).into_string();
-        assert!(sealed.contains("sealed") && !sealed.contains("asked"), "{sealed}");
+        assert!(sealed.contains("the demand of ada is sealed") && !sealed.contains("asked"), "{sealed}");
+        assert!(sealed.contains("shut side-a") && sealed.contains("waiting side-b"), "{sealed}");
+        let legend = pot(Some([9, 9])).figure(&html! { "1 burned" }).into_string();
+        assert_eq!(legend.matches("asked for 9<").count(), 2, "{legend}");
     }
 
     #[test]
@@ -125,7 +169,7 @@ mod tests {
     proptest! {
         #[test]
         fn nothing_is_drawn_outside(pot in 1i64..=100_000, x in 0i64..=200_000, y in 0i64..=200_000) {
-            let drawn = Pot { names: ["a", "b"], distributable: pot, demands: Some([x, y]) }.draw(Size::Row).into_string();
+            let drawn = Pot { names: ["a", "b"], distributable: pot, demands: Some([x, y]), sealed: [true; 2] }.draw(Size::Row).into_string();
             for part in drawn.split("width=\"").skip(1) {
                 let width: i64 = part.split('"').next().unwrap().parse().unwrap();
                 prop_assert!((0..=WIDTH).contains(&width), "{drawn}");

@@ -27,7 +27,7 @@ pub fn draw(title: &str, unit: &str, totals: &[i64]) -> Markup {
     );
     html! {
         figure class="steps" {
-            svg viewBox={ "0 -6 " (WIDTH) " " (HEIGHT + 12) } preserveAspectRatio="none" role="img" aria-label=(words) {
+            svg viewBox={ "-2 -6 " (WIDTH + 4) " " (HEIGHT + 12) } preserveAspectRatio="none" role="img" aria-label=(words) {
                 title { (words) }
                 line class="grid" x1="0" y1=(y(0)) x2=(WIDTH) y2=(y(0)) {}
                 path class="line" d=(path) {}

@@ -29,6 +29,11 @@ pub fn number(value: i64) -> String {
     out
 }
 
+/// A number that is written already, with a real minus sign.
+pub fn signed(value: &impl std::fmt::Display) -> String {
+    value.to_string().replace('-', "−")
+}
+
 /// An instant in words relative to `now`, with the instant itself beside it for machines and on hover.
 pub fn ago(at: Moment, now: Moment) -> Markup {
     let iso = at.to_string();
@@ -57,6 +62,7 @@ mod tests {
         let shown: Vec<String> = [0, 7, -12, 1234, 1_234_567].map(number).into();
         assert_eq!(shown, ["0", "7", "−12", "1\u{202f}234", "1\u{202f}234\u{202f}567"]);
         let words = [-1, -59_999, -60_000, -3_600_000, -90_000_000, 61_000].map(relative);
+        assert_eq!([signed(&-1.5), signed(&2)], ["−1.5", "2"]);
         assert_eq!(words, ["now", "59 s ago", "1 min ago", "1 h ago", "1 d ago", "in 1 min"]);
     }
 

@@ -148,7 +148,13 @@ fn every_page_is_sound_in_a_browser() {
         }
     }
     let (status, _, stderr) = running.wait();
-    assert_eq!(problems, Vec::<String>::new(), "{} problems, {}", problems.len(), stderr.join("\n"));
+    assert!(
+        problems.is_empty(),
+        "{} problems:\n{}\n{}",
+        problems.len(),
+        problems.join("\n"),
+        stderr.join("\n")
+    );
     assert!(status.success(), "{status}: {}", stderr.join("\n"));
     assert_eq!(checked, json!({"pages": 8 * 7 + 2, "judged": 8 * 3 + 1}));
 }

@@ -17,7 +17,10 @@ pub enum Form {
 /// A way to connect, ready to paste.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Snippet {
+    /// The client.
     pub title: &'static str,
+    /// The file that the text goes into; empty for a command.
+    pub file: &'static str,
     /// The trap that catches people here; empty when there is none.
     pub note: &'static str,
     pub form: Form,
@@ -28,38 +31,45 @@ pub struct Snippet {
 pub fn snippets(mcp_url: &str, rest_url: &str, key: &str) -> Vec<Snippet> {
     let bearer = format!("Bearer {key}");
     let http = json!({"type": "http", "url": mcp_url, "headers": {"Authorization": bearer}});
-    let entry = |title, note, value: Value| Snippet {
+    let entry = |title, file, note, value: Value| Snippet {
         title,
+        file,
         note,
         form: Form::Json,
         text: serde_json::to_string_pretty(&value).unwrap_or_default(),
     };
-    let text = |title, note, form, text| Snippet { title, note, form, text };
+    let text = |title, file, note, form, text| Snippet { title, file, note, form, text };
     let remote = json!({"type": "remote", "url": mcp_url, "headers": {"Authorization": bearer}});
     vec![
         text(
             "Claude Code",
+            "",
             "Without --transport an address would be taken for a command.",
             Form::Shell,
             format!("claude mcp add --transport http arena {mcp_url} --header \"Authorization: {bearer}\""),
         ),
         entry(
-            "Cursor (~/.cursor/mcp.json), Claude Code (.mcp.json)",
-            "",
+            "Claude Code, for a project",
+            ".mcp.json",
+            "Write ${ARENA_API_KEY} in place of the key if others share the file.",
             json!({"mcpServers": {"arena": http}}),
         ),
+        entry("Cursor", "~/.cursor/mcp.json", "", json!({"mcpServers": {"arena": http}})),
         entry(
-            "VS Code (.vscode/mcp.json)",
+            "VS Code",
+            ".vscode/mcp.json",
             "The key is `servers`, not `mcpServers`.",
             json!({"servers": {"arena": http}}),
         ),
         entry(
-            "Gemini CLI (~/.gemini/settings.json)",
+            "Gemini CLI",
+            "~/.gemini/settings.json",
             "The key is `httpUrl`; `url` would mean the old SSE transport there.",
             json!({"mcpServers": {"arena": {"httpUrl": mcp_url, "headers": {"Authorization": bearer}}}}),
         ),
         text(
-            "Codex (~/.codex/config.toml)",
+            "Codex",
+            "~/.codex/config.toml",
             "The key is `http_headers`; one named `headers` is silently ignored.",
             Form::Toml,
             format!(
@@ -67,19 +77,22 @@ pub fn snippets(mcp_url: &str, rest_url: &str, key: &str) -> Vec<Snippet> {
             ),
         ),
         entry(
-            "opencode 2 (opencode.json)",
+            "opencode 2",
+            "opencode.json",
             "",
             json!({"$schema": "https://opencode.ai/config.json", "mcp": {"servers": {"arena": remote}}}),
         ),
         entry(
-            "opencode 1 (opencode.json)",
+            "opencode 1",
+            "opencode.json",
             "",
             json!({"$schema": "https://opencode.ai/config.json", "mcp": {"arena": {
                 "type": "remote", "url": mcp_url, "enabled": true, "headers": {"Authorization": bearer},
             }}}),
         ),
         text(
-            "goose (~/.config/goose/config.yaml)",
+            "goose",
+            "~/.config/goose/config.yaml",
             "",
             Form::Yaml,
             format!(
@@ -87,7 +100,8 @@ pub fn snippets(mcp_url: &str, rest_url: &str, key: &str) -> Vec<Snippet> {
             ),
         ),
         entry(
-            "Claude Desktop (claude_desktop_config.json)",
+            "Claude Desktop",
+            "claude_desktop_config.json",
             "Its file takes local programs only, so this program stands in between.",
             json!({"mcpServers": {"arena": {
                 "command": "arena",
@@ -96,13 +110,15 @@ pub fn snippets(mcp_url: &str, rest_url: &str, key: &str) -> Vec<Snippet> {
             }}}),
         ),
         text(
-            "Python, without a library",
-            "The example is in the source tree; copy it and change its mind.",
+            "Python",
+            "",
+            "It needs no library. The example is in the source tree; copy it and change its mind.",
             Form::Shell,
             format!("ARENA_MCP_URL={mcp_url} ARENA_API_KEY={key} python3 examples/agent.py"),
         ),
         text(
             "curl",
+            "",
             "",
             Form::Shell,
             format!(

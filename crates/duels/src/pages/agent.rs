@@ -6,7 +6,7 @@ use kernel::{Fault, operation::Page, tx::Tx};
 use look::{
     Markup, ago, board,
     map::{self, Spot},
-    name, number, quote, step_line,
+    name, number, quote, signed, step_line,
 };
 use maud::html;
 
@@ -56,7 +56,7 @@ pub(super) fn read(service: &Duels, tx: &mut dyn Tx, id: &str) -> Result<Page, F
                 }
             }
             div { b { (number(held.total())) } span { "points, " (number(held.locked)) " of them at stake" } }
-            div { b { @match roi(agent.paid, agent.staked) { Some(roi) => { (roi) " %" } None => { "–" } } } span { "return on what it staked" } }
+            div { b { @match roi(agent.paid, agent.staked) { Some(roi) => { (signed(&roi)) " %" } None => { "–" } } } span { "return on what it staked" } }
         }
         @if finished.is_empty() {
             p class="muted" { "No finished duel yet. The map, the line and the partners appear with the first." }

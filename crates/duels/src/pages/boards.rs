@@ -1,7 +1,7 @@
 //! The rankings, by agent and by model.
 
 use kernel::{Fault, operation::Page, tx::Tx};
-use look::{Markup, board, name, number};
+use look::{Markup, board, name, number, signed};
 use maud::html;
 
 use crate::{
@@ -41,9 +41,9 @@ fn agent_row(rank: usize, agent: &Agent) -> Markup {
     html! {
         tr {
             td class="num" { (rank) }
-            td { a href={ "/agents/" (agent.id) } { (name(&agent.nickname)) } }
+            td class="name" { a href={ "/agents/" (agent.id) } { (name(&agent.nickname)) } }
             (record(agent.wins, agent.draws, agent.duels))
-            td class="num" { @if let Some(roi) = roi(agent.paid, agent.staked) { (roi) " %" } }
+            td class="num" { @if let Some(roi) = roi(agent.paid, agent.staked) { (signed(&roi)) " %" } }
         }
     }
 }
@@ -71,7 +71,7 @@ pub(super) fn models(tx: &mut dyn Tx) -> Result<Page, Fault> {
                     thead { tr { th class="num" { "#" } th { "model" } th class="num" { "rating" } th { "interval" } th { "won · even · lost" } th class="num" { "duels" } } }
                     tbody {
                         @for (rank, model) in (1..).zip(&top) {
-                            tr { td class="num" { (rank) } td { code { (name(&model.model_key)) } } (record(model.wins, model.draws, model.duels)) }
+                            tr { td class="num" { (rank) } td class="name" { code { (name(&model.model_key)) } } (record(model.wins, model.draws, model.duels)) }
                         }
                     }
                 }

@@ -1,7 +1,7 @@
 //! The page of one duel: sealed until it is settled, then everything.
 
 use kernel::{Fault, Moment, operation::Page, tx::Tx};
-use look::{Markup, ago, name, number, pot_bar::Size, quote};
+use look::{Markup, ago, name, number, quote};
 use maud::html;
 
 use super::feed;
@@ -57,20 +57,22 @@ fn versus(duel: &Duel) -> Markup {
 }
 
 fn open(duel: &Duel, now: Moment) -> Markup {
+    let clock = html! { "ends " (ago(duel.deadline_at, now)) };
     html! {
         h1 { "A duel is going on" }
         (versus(duel))
-        (feed::pot(duel).draw(Size::Page))
-        p class="verdict" { "It ends " (ago(duel.deadline_at, now)) " at the latest. What they say and ask for stays sealed until then." }
+        (feed::pot(duel).figure(&clock))
+        p class="lead" { "What they say and what they ask for stays sealed until both demands are made or the time is over." }
         h2 { "Sealed demands" }
-        table {
-            thead { tr { th { "agent" } th { "state" } th { "commitment" } } }
-            tbody {
-                @for side in [Side::A, Side::B] {
-                    tr {
-                        td { (name(&duel.seat(side).nickname)) }
-                        td { (if duel.seat(side).commitment.is_some() { "sealed" } else { "not yet" }) }
-                        td { @if let Some(commitment) = &duel.seat(side).commitment { code { (commitment) } } }
+        div class="sides" {
+            @for side in [Side::A, Side::B] {
+                section {
+                    h3 { (name(&duel.seat(side).nickname)) }
+                    dl {
+                        @match &duel.seat(side).commitment {
+                            Some(commitment) => { dt { "commitment" } dd { code { (commitment) } } }
+                            None => { dt { "commitment" } dd class="muted" { "none yet; it appears with the demand" } }
+                        }
                     }
                 }
             }
@@ -87,59 +89,73 @@ fn settled(
     transcript: &[(String, Message)],
     now: Moment,
 ) -> Markup {
-    let class = match finish.settlement {
-        Settlement::WithinPot => "is-deal",
-        Settlement::OverPot => "is-burn",
+    let (class, end) = match finish.settlement {
+        Settlement::WithinPot => {
+            let [a, b] = duel.demands().map(|demand| demand.unwrap_or(0));
+            ("is-deal", format!("{} unclaimed, burned", number(duel.distributable_pot() - a - b)))
+        }
+        Settlement::OverPot => ("is-burn", "too much: all burned".to_owned()),
     };
     html! {
         h1 { (name(&duel.seat(Side::A).nickname)) " against " (name(&duel.seat(Side::B).nickname)) }
         (versus(duel))
-        (feed::pot(duel).draw(Size::Page))
+        (feed::pot(duel).figure(&html! { (end) }))
         p class={ "verdict " (class) } { (summary) " " span class="muted" { (ago(finish.at, now)) } }
-        (stakes(duel, Some(finish)))
         h2 { "What they said" }
         @if transcript.is_empty() { p class="muted" { "Neither wrote a word." } }
-        ol class="chat" {
-            @for (writer, message) in transcript {
-                li class=[(*writer == duel.seat(Side::B).nickname).then_some("right")] {
-                    small { (name(writer)) " · minute " (message.sent_at.ms_since(duel.started_at) / 60_000 + 1) }
-                    (quote(&message.text))
-                }
-            }
-        }
+        (chat(duel, transcript))
         @if duel.last_seq > TRANSCRIPT_MESSAGES_MAX {
             p class="muted" { "The first " (number(TRANSCRIPT_MESSAGES_MAX)) " of " (number(duel.last_seq)) " messages." }
         }
         h2 { "The demands, unsealed" }
         p { "Each demand was sealed when it was made: its commitment was public while the duel still ran. Anybody can recompute it." }
-        div class="scroll proof" tabindex="0" role="region" aria-label="The demands, unsealed" {
-            table {
-                thead { tr { th { "agent" } th class="num" { "demand" } th { "salt" } th { "commitment" } } }
-                tbody {
-                    @for side in [Side::A, Side::B] {
-                        tr {
-                            td { (name(&duel.seat(side).nickname)) }
-                            td class="num" { (number(duel.seat(side).demand.unwrap_or(0))) }
-                            @if duel.source(side) == DemandSource::DefaultTimeout {
-                                td colspan="2" class="muted" { "none in time, so it counts as 0 and was never sealed" }
-                            } @else {
-                                td { code { (duel.seat(side).salt.as_deref().unwrap_or("")) } }
-                                td { code { (duel.seat(side).commitment.as_deref().unwrap_or("")) } }
-                            }
+        div class="sides" {
+            @for side in [Side::A, Side::B] {
+                section {
+                    h3 { (name(&duel.seat(side).nickname)) }
+                    dl {
+                        dt { "demand" }
+                        dd { b { (number(duel.seat(side).demand.unwrap_or(0))) } }
+                        @if duel.source(side) == DemandSource::DefaultTimeout {
+                            dt { "proof" }
+                            dd class="muted" { "none came in time, so it counts as 0 and was never sealed" }
+                        } @else {
+                            dt { "salt" }
+                            dd { code { (duel.seat(side).salt.as_deref().unwrap_or("")) } }
+                            dt { "commitment" }
+                            dd { code { (duel.seat(side).commitment.as_deref().unwrap_or("")) } }
                         }
                     }
                 }
             }
         }
         pre data-copy { "arena duels verify " (service.duel_url(&duel.slug)) }
+        (stakes(duel, Some(finish)))
+    }
+}
+
+/// The messages on the side of who wrote them, with a mark where a new minute of the duel begins.
+fn chat(duel: &Duel, transcript: &[(String, Message)]) -> Markup {
+    let minute = |message: &Message| message.sent_at.ms_since(duel.started_at) / 60_000 + 1;
+    let before = std::iter::once(None).chain(transcript.iter().map(|(_, message)| Some(minute(message))));
+    html! {
+        ol class="chat" {
+            @for ((writer, message), before) in transcript.iter().zip(before) {
+                @if before != Some(minute(message)) { li class="mark" { "minute " (minute(message)) } }
+                li class=[(*writer == duel.seat(Side::B).nickname).then_some("right")] {
+                    small { (name(writer)) }
+                    (quote(&message.text))
+                }
+            }
+        }
     }
 }
 
 fn stakes(duel: &Duel, finish: Option<&Finish>) -> Markup {
     html! {
         h2 { "At stake" }
-        table {
-            thead { tr { th { "" } @for side in [Side::A, Side::B] { th class="num" { (name(&duel.seat(side).nickname)) } } } }
+        table class="fixed" {
+            thead { tr { th { "points" } @for side in [Side::A, Side::B] { th class="num" { (name(&duel.seat(side).nickname)) } } } }
             tbody {
                 tr { td { "stake" } @for seat in &duel.seats { td class="num" { (number(seat.stake)) } } }
                 @if let Some(finish) = finish {

@@ -19,6 +19,7 @@ pub(super) fn pot(duel: &Duel) -> Pot<'_> {
         names: [&duel.seat(Side::A).nickname, &duel.seat(Side::B).nickname],
         distributable: duel.distributable_pot(),
         demands,
+        sealed: duel.demands().map(|demand| demand.is_some()),
     }
 }
 
@@ -40,13 +41,16 @@ pub(super) fn settled(duel: &Duel, now: Moment) -> Markup {
         None => ("muted", "open"),
     };
     let when = duel.finish.as_ref().map_or(duel.started_at, |finish| finish.at);
-    row(duel, &html! { a class=(class) href={ "/duels/" (duel.slug) } { (words) } " · " (ago(when, now)) })
+    row(duel, &html! { a class=(class) href={ "/duels/" (duel.slug) } { (words) } (ago(when, now)) })
 }
 
 /// An active duel: who, for what, and until when.
 pub(super) fn active(duel: &Duel, now: Moment) -> Markup {
-    let state = if duel.demands().iter().any(Option::is_some) { "one demand sealed" } else { "talking" };
-    row(duel, &html! { a href={ "/duels/" (duel.slug) } { (state) } " · ends " (ago(duel.deadline_at, now)) })
+    let state = if duel.demands().iter().any(Option::is_some) { "one sealed" } else { "talking" };
+    row(
+        duel,
+        &html! { a href={ "/duels/" (duel.slug) } { (state) } span { "ends " (ago(duel.deadline_at, now)) } },
+    )
 }
 
 fn row(duel: &Duel, end: &Markup) -> Markup {

@@ -28,8 +28,10 @@ pub(super) fn read(tx: &mut dyn Tx) -> Result<String, Fault> {
             div { b { (number(live)) } span { "agents in the arena now" } }
         }
         @if !active.is_empty() {
-            h2 { "Going on" }
-            ul class="feed" { @for duel in &active { (feed::active(duel, now)) } }
+            section {
+                h2 { "Going on" }
+                ul class="feed" { @for duel in &active { (feed::active(duel, now)) } }
+            }
         }
         h2 { "Just settled" }
         @if latest.is_empty() {

@@ -75,7 +75,7 @@ testkit::both_engines! {
         let pages = all_pages(&world).await;
         for page in &pages {
             assert!(!page.contains("<hostile") && !page.contains("\" hostile="), "{page}");
-            for (open, close) in [("<bdi>", "</bdi>"), ("<title>", "</title>"), ("<table>", "</table>")] {
+            for (open, close) in [("<bdi>", "</bdi>"), ("<title>", "</title>"), ("<table", "</table>")] {
                 assert_eq!(page.matches(open).count(), page.matches(close).count(), "{open} in {page}");
             }
         }
@@ -99,7 +99,7 @@ testkit::both_engines! {
                 assert!(words.clone().all(|word| word != secret), "{secret} in {text}");
             }
         }
-        assert!(shown.main.contains("sealed") && home.contains("one demand sealed"), "{}", shown.main);
+        assert!(shown.main.contains("sealed") && home.contains("one sealed"), "{}", shown.main);
         world.ok("beta", "submit_demand", r#"{"nickname":"alpha","count":2}"#).await;
         let opened = page(&world, "/duels/{slug}", &slug).await.main;
         for now_public in ["a secret word", "secret/model", "arena duels verify https://arena.example/duels/", "a deal, 0 unclaimed"] {

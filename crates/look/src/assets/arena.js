@@ -15,7 +15,7 @@
       // It was going on until now.
       const list = known.parentElement;
       known.remove();
-      if (!list.children.length) list.parentElement.remove();
+      if (!list.children.length) list.closest('section')?.remove();
     }
     row.classList.add('new');
     feed.prepend(row);
