@@ -5,6 +5,7 @@ mod admin;
 mod cli;
 mod config;
 mod demo;
+mod denied;
 mod doctor;
 mod duels_run;
 mod exit;

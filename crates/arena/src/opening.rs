@@ -5,10 +5,12 @@ use std::time::Duration;
 use store::{OpenError, Options, Place, Store};
 
 use crate::{
-    admin::backup::MARK,
+    admin::backup::swap,
     config::{layers::Loaded, model::Config},
+    denied,
     exit::ExitCode,
     failure::{Failure, split},
+    output::print,
 };
 
 /// How long closing may take; what is queued has been answered by then or never will be.
@@ -29,23 +31,24 @@ pub(crate) fn options(place: Place, config: &Config) -> Options {
     options
 }
 
-/// Refuses a data directory in which a restore was interrupted: it is neither the old nor the new.
-pub(crate) fn check_restored(place: &Place) -> Result<(), Failure> {
-    match place {
-        Place::Directory(directory) if directory.join(MARK).exists() => Err(Failure::failed(format!(
-            "a restore into {} was interrupted",
-            directory.display()
-        ))
-        .hint(
-            "run `arena admin restore` with the backup again; what was there before is in before-restore-…",
-        )),
-        _ => Ok(()),
+/// Ends a restore that was interrupted: from its mark on, the restored data is what counts.
+pub(crate) fn finish_restore(place: &Place) -> Result<(), Failure> {
+    let Place::Directory(directory) = place else { return Ok(()) };
+    if !directory.join(swap::MARK).exists() {
+        return Ok(());
     }
+    let _hold = store::hold(directory).map_err(|error| failure(&error))?;
+    let ended = swap::finish(directory)
+        .map_err(|error| denied::failure("end the interrupted restore in", directory, &error))?;
+    if ended {
+        print::note(&format!("a restore into {} that was interrupted has been ended", directory.display()));
+    }
+    Ok(())
 }
 
 /// Opens on a thread that may wait.
 pub(crate) async fn open(place: Place, config: &Config) -> Result<Store, Failure> {
-    check_restored(&place)?;
+    finish_restore(&place)?;
     let options = options(place, config);
     let opened = tokio::task::spawn_blocking(move || Store::open(options)).await;
     opened
@@ -71,6 +74,8 @@ pub(crate) fn failure(error: &OpenError) -> Failure {
         | OpenError::Permission { .. }
         | OpenError::Directory { .. }
         | OpenError::Sqlite { .. }
+        | OpenError::NotArena { .. }
+        | OpenError::Copy { .. }
         | OpenError::Newer { .. }
         | OpenError::Migration { .. }
         | OpenError::OldPostgres { .. }

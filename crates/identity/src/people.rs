@@ -9,6 +9,7 @@ use kernel::{
 kernel::statements! {
     ADD = "INSERT INTO person (id, nickname, created_ms) VALUES ($1, $2, $3) ON CONFLICT (nickname) DO NOTHING RETURNING id";
     FIND = "SELECT id, nickname, created_ms, disabled_ms FROM person WHERE nickname = $1";
+    COUNT = "SELECT COUNT(*) FROM person";
     LIST = "SELECT id, nickname, created_ms, disabled_ms FROM person ORDER BY nickname LIMIT $1";
 }
 
@@ -47,6 +48,11 @@ pub fn create(tx: &mut dyn Tx, id: &str, raw_nickname: &str) -> Result<Person, F
         Some(_) => Ok(Person { id: id.to_owned(), nickname, created_at: created, disabled_at: None }),
         None => Err(Fault::of(Kind::Conflict, format!("the nickname {nickname} is taken; choose another"))),
     }
+}
+
+/// How many people there are.
+pub fn count(tx: &mut dyn Tx) -> Result<i64, Fault> {
+    tx.row(&COUNT, &[])?.map_or(Ok(0), |row| row.i64(0))
 }
 
 pub fn find(tx: &mut dyn Tx, nickname: &str) -> Result<Option<Person>, Fault> {

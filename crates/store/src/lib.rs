@@ -26,7 +26,7 @@ pub use clock::{ADVANCE_MS_MAX, SPEED_MILLI_MAX};
 pub use once::{Once, OnceKey};
 pub use open_error::OpenError;
 pub use options::{Engine, Options, Place, Point, Probe, Schema};
-pub use sqlite::{Hold, Solo, copy, hold, inspect, solo};
+pub use sqlite::{Hold, Solo, copy, hold, inspect, look, schemas, solo};
 pub use store::Store;
 pub use waiting::Ready;
 
@@ -37,6 +37,7 @@ pub const FILE_NAME: &str = "arena.db";
 pub const STEPS: &[&str] = &[
     include_str!("../migrations/0001_store.sql"),
     include_str!("../migrations/0002_ledger_jobs_limits.sql"),
+    include_str!("../migrations/0003_written_by.sql"),
 ];
 
 /// The store's own schema, which every store has.

@@ -1,6 +1,6 @@
 //! Why a store could not be opened, in words for the operator: what is wrong and what to do.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::sqlite::SQLITE_MIN;
 
@@ -36,10 +36,29 @@ pub enum OpenError {
     )]
     Sqlite { path: PathBuf, cause: rusqlite::Error },
 
+    #[error("{}", newer(.product, *.found, *.known, .written_by.as_deref(), .ours, .copy.as_deref()))]
+    Newer {
+        product: String,
+        found: i64,
+        known: i64,
+        /// The version that wrote the data last, where it tells.
+        written_by: Option<String>,
+        ours: &'static str,
+        /// The copy made before the tables were changed.
+        copy: Option<PathBuf>,
+    },
+
     #[error(
-        "this data was written by a newer Arena (schema {product} is at {found}, this build knows {known}); upgrade Arena or restore a backup made before the upgrade"
+        "the file {path} {what}, so it is no database of Arena; move it away to begin with an empty one, or put a backup in its place: arena admin restore --force BACKUP",
+        path = .path.display()
     )]
-    Newer { product: String, found: i64, known: i64 },
+    NotArena { path: PathBuf, what: &'static str },
+
+    #[error(
+        "cannot copy the database to {path}: {cause}; nothing was changed: make room there, or see to its rights, and try again",
+        path = .path.display()
+    )]
+    Copy { path: PathBuf, cause: String },
 
     #[error(
         "migration {number} of {product} failed and was rolled back: {cause}; the data is as it was before, run the previous version or report this"
@@ -62,4 +81,35 @@ pub enum OpenError {
 
     #[error("cannot start a thread of the store: {cause}; check the limits on processes")]
     Thread { cause: std::io::Error },
+}
+
+/// The versions of the program first: schemas are numbers of ours.
+fn newer(
+    product: &str,
+    found: i64,
+    known: i64,
+    written_by: Option<&str>,
+    ours: &str,
+    copy: Option<&Path>,
+) -> String {
+    // Builds between two releases share a version.
+    let theirs = written_by.filter(|version| *version != ours);
+    let (what, run) = match theirs {
+        Some(version) => (
+            format!("this data was written by Arena {version}; this is Arena {ours}"),
+            format!("run Arena {version} or newer"),
+        ),
+        None => (
+            format!("this data was written by a newer Arena than this {ours}"),
+            "run the newer version".to_owned(),
+        ),
+    };
+    let back = match copy {
+        Some(copy) => format!(
+            "go back to the copy that the upgrade made: arena admin restore --force {}",
+            copy.display()
+        ),
+        None => "restore a backup made before the upgrade".to_owned(),
+    };
+    format!("{what} (schema {product} is at {found}, this build knows {known}); {run}, or {back}")
 }

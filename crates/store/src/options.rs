@@ -52,13 +52,17 @@ pub struct Options {
     pub place: Place,
     pub clock: Arc<dyn Clock>,
     pub ids: Arc<dyn Ids>,
-    /// The store's own schema is added if it is not first.
+    /// The store's own schema is put first if it is not there.
     pub schemas: Vec<Schema>,
     /// Threads, each with a connection, that answer reads.
     pub readers: usize,
     /// Threads, each with a connection, that run commands on PostgreSQL; SQLite has one.
     pub writers: usize,
     pub probe: Option<Probe>,
+    /// Of the program, noted in the store for one that is too old for it.
+    pub version: &'static str,
+    /// Whether SQLite's file is copied before a step changes its tables.
+    pub keeps_copies: bool,
 }
 
 /// Reader threads at most, when the count is left to the machine.
@@ -78,12 +82,15 @@ impl Options {
             readers: cores.clamp(2, READERS_DEFAULT_MAX),
             writers: WRITERS_DEFAULT,
             probe: None,
+            version: env!("CARGO_PKG_VERSION"),
+            keeps_copies: true,
         }
     }
 
     /// The schemas with the store's own first, once.
     pub(crate) fn all_schemas(&self) -> Vec<Schema> {
-        let others = self.schemas.iter().filter(|schema| schema.product != crate::SCHEMA.product);
-        std::iter::once(crate::SCHEMA).chain(others.copied()).collect()
+        let (own, others): (Vec<Schema>, Vec<Schema>) =
+            self.schemas.iter().partition(|schema| schema.product == crate::SCHEMA.product);
+        std::iter::once(own.first().copied().unwrap_or(crate::SCHEMA)).chain(others).collect()
     }
 }

@@ -48,7 +48,7 @@ pub(crate) struct Postgres {
 impl Postgres {
     pub(crate) fn open(url: &str, options: Options) -> Result<Self, OpenError> {
         let address = Address::parse(url)?;
-        setup::run(&address, &options.all_schemas(), options.clock.real_ms())?;
+        setup::run(&address, &options, options.clock.real_ms())?;
         let writers = options.writers.clamp(1, THREADS_MAX);
         let readers = options.readers.clamp(1, THREADS_MAX);
         let shared = Arc::new(Shared {

@@ -4,6 +4,8 @@
 mod connect;
 mod copy;
 mod directory;
+mod fresh;
+mod kept;
 mod reader;
 mod session;
 mod solo;
@@ -16,7 +18,7 @@ use std::{
 };
 
 pub(crate) use connect::SQLITE_MIN;
-pub use copy::{Hold, copy, hold, inspect};
+pub use copy::{Hold, copy, hold, inspect, look, schemas};
 pub use solo::{Solo, solo};
 
 use crate::{
@@ -60,7 +62,7 @@ impl Sqlite {
         let mut conn = connect::writer(path.as_deref())?;
         let real_ms = options.clock.real_ms();
         let shown = path.clone().unwrap_or_default();
-        connect::migrate(&mut conn, &options.all_schemas(), real_ms, &shown)?;
+        connect::migrate(&mut conn, &options, real_ms, &shown)?;
         let failed = |cause| OpenError::Sqlite { path: shown.clone(), cause };
         let (anchor, high_ms) = connect::anchor(&conn).map_err(failed)?;
         let clock = Arc::new(LocalClock::new(options.clock, anchor, high_ms));

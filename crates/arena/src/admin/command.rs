@@ -15,8 +15,10 @@ use crate::{
 
 pub(crate) async fn run(loaded: &Loaded, command: AdminCommand, as_json: bool) -> Result<ExitCode, Failure> {
     let request = match command {
-        AdminCommand::Backup(args) => return backup::backup(loaded, &args.file, args.force, as_json),
-        AdminCommand::Restore(args) => return backup::restore(loaded, &args.file, args.force, as_json),
+        AdminCommand::Backup(args) => return backup::make::backup(loaded, &args.file, args.force, as_json),
+        AdminCommand::Restore(args) => {
+            return backup::restore::restore(loaded, &args.file, args.force, as_json);
+        }
         AdminCommand::User(command) => wanted_of_user(command),
         AdminCommand::Key(command) => wanted_of_key(command),
     };

@@ -10,7 +10,7 @@ use super::{
     request::{AdminRequest, AdminResponse},
     socket,
 };
-use crate::{config::layers::Loaded, exit::ExitCode, failure::Failure, opening};
+use crate::{config::layers::Loaded, denied, failure::Failure, opening};
 
 /// How long a command waits for a server that is just starting or stopping, or for another command.
 const WAIT: Duration = Duration::from_secs(10);
@@ -28,7 +28,7 @@ pub(crate) async fn request(loaded: &Loaded, request: AdminRequest) -> Result<Ad
             }
         }
         let place = opening::place(loaded);
-        opening::check_restored(&place)?;
+        opening::finish_restore(&place)?;
         let opened = tokio::task::spawn_blocking({
             let options = opening::options(place, &loaded.config);
             move || store::Store::open(options)
@@ -54,6 +54,5 @@ pub(crate) async fn request(loaded: &Loaded, request: AdminRequest) -> Result<Ad
 
 fn unreachable_socket(loaded: &Loaded, error: &std::io::Error) -> Failure {
     let path = loaded.data_dir.join("admin.sock");
-    Failure::new(ExitCode::Failed, format!("cannot use the admin socket {}: {error}", path.display()))
-        .hint("run this as the user that runs the server")
+    denied::failure("use the admin socket", &path, error)
 }

@@ -69,8 +69,13 @@ pub(crate) enum Command {
     /// Look at duels of any server
     #[command(subcommand)]
     Duels(client::DuelsCommand),
-    /// Manage people and their keys
-    #[command(subcommand)]
+    /// Manage people, their keys, and backups
+    #[command(
+        subcommand,
+        after_help = "There is no default person, key or password: `arena admin user create NICKNAME` makes a person \
+                      with a first key. A key is shown once. For one that is lost make another with `arena admin key \
+                      create NICKNAME`, and revoke the old one with `arena admin key revoke`."
+    )]
     Admin(admin::AdminCommand),
     /// Check the installation, the data and the ledger
     Doctor(house::DoctorArgs),

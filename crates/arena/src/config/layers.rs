@@ -14,7 +14,7 @@ use super::{
     near::near,
     settings::{SETTINGS, Shape, find, variable},
 };
-use crate::failure::Failure;
+use crate::{denied, exit::ExitCode, failure::Failure};
 
 /// The file that is read from the data directory when it is there.
 const FILE_NAME: &str = "arena.toml";
@@ -194,8 +194,7 @@ fn read_file(path: &Path, may_be_missing: bool) -> Result<Dict, Failure> {
     use std::io::ErrorKind::{NotADirectory, NotFound, PermissionDenied};
     let name = path.display();
     let unreadable = |error: &std::io::Error| {
-        Failure::usage(format!("cannot read the configuration file {name}: {error}"))
-            .hint("check that it exists and that this user may read it")
+        denied::failure_with(ExitCode::Usage, "read the configuration file", path, error)
     };
     match std::fs::metadata(path) {
         Ok(meta) if meta.len() > FILE_BYTES_MAX => {

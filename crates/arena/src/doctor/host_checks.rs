@@ -3,7 +3,7 @@
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 
 use super::check::Check;
-use crate::{admin::backup::MARK, config::layers::Loaded, remote::http::Http};
+use crate::{config::layers::Loaded, remote::http::Http};
 
 /// Below this a write-heavy day may fill the disk.
 const FREE_BYTES_MIN: u64 = 256 * 1024 * 1024;
@@ -20,11 +20,6 @@ pub(crate) fn data_dir(loaded: &Loaded) -> Check {
         Ok(meta) if !meta.is_dir() => {
             Check::fails(NAME, format!("{path} is not a directory"), "pass another --data-dir")
         }
-        Ok(_) if loaded.data_dir.join(MARK).exists() => Check::fails(
-            NAME,
-            format!("a restore into {path} was interrupted"),
-            "run `arena admin restore` with the backup again; what was there before is in before-restore-…",
-        ),
         Ok(meta) => {
             let mode = meta.permissions().mode() & 0o777;
             let uid = rustix::process::geteuid().as_raw();

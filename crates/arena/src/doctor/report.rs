@@ -7,7 +7,7 @@ use super::{
     host_checks,
 };
 use crate::{
-    admin::{command, request::Examined},
+    admin::{backup::swap, command, request::Examined},
     config::layers::Loaded,
     exit::ExitCode,
     failure::Failure,
@@ -25,7 +25,7 @@ pub(crate) async fn run(loaded: &Loaded, as_json: bool) -> Result<ExitCode, Fail
     let mut checks =
         vec![host_checks::config(loaded), host_checks::data_dir(loaded), host_checks::free_space(loaded)];
     // A directory that was never used has no database, and a doctor does not make one.
-    let server = if loaded.config.database.url.is_some() || loaded.data_dir.join(store::FILE_NAME).exists() {
+    let server = if loaded.config.database.url.is_some() || has_data(loaded) {
         match command::store_checks(loaded).await {
             Ok(Examined { checks: found, server }) => {
                 checks.extend(found);
@@ -50,6 +50,11 @@ pub(crate) async fn run(loaded: &Loaded, as_json: bool) -> Result<ExitCode, Fail
         print::data(&shown(&checks, ok));
     }
     Ok(if ok { ExitCode::Ok } else { ExitCode::Failed })
+}
+
+/// Whether there is a database, or one that an interrupted restore is about to put there.
+fn has_data(loaded: &Loaded) -> bool {
+    [store::FILE_NAME, swap::MARK].iter().any(|name| loaded.data_dir.join(name).symlink_metadata().is_ok())
 }
 
 fn shown(checks: &[Check], ok: bool) -> String {

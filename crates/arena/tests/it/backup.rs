@@ -5,8 +5,9 @@ use std::{fs, path::Path};
 use serde_json::{Value, json};
 
 use crate::{
+    faults::disk_full::SmallDisk,
     http::{call, get},
-    process::{Home, Ran, names_in},
+    process::{Home, Ran, names_in, sql},
 };
 
 const IMAGE: &str = "0123456789abcdef0123456789abcdef.webp";
@@ -16,7 +17,7 @@ fn file(home: &Home, name: &str) -> String {
 }
 
 /// A home with two people, a settled duel and an image, and the key of one of them.
-fn lived_in() -> (Home, String) {
+pub(crate) fn lived_in() -> (Home, String) {
     let home = Home::new();
     let (alpha, beta) = (home.person("alpha"), home.person("beta"));
     let server = home.serve(&[]);
@@ -79,16 +80,23 @@ fn a_file_is_not_replaced_and_its_rights_are_the_owners() {
     let again = home.run(&["admin", "backup", &target]);
     assert!(again.code == 6 && again.stderr.contains("--force"), "{}", again.stderr);
     assert_eq!(home.run(&["admin", "backup", &target, "--force"]).code, 0);
-    for (target, word) in [("/nonexistent/x", "cannot write in"), ("/proc/x", "cannot write in")] {
+    for (target, word) in [("/nonexistent/x", "no such file or directory"), ("/proc/x", "cannot write in")] {
         let told = home.run(&["admin", "backup", target]);
         assert!(told.code == 1 && told.stderr.contains(word), "{}", told.stderr);
     }
     let empty = Home::new();
     let told = empty.run(&["admin", "backup", &file(&empty, "x")]);
     assert!(told.code == 6 && told.stderr.contains("there is no arena.db"), "{}", told.stderr);
-    let remote = home.run(&["admin", "backup", &file(&home, "y"), "--database-url", "postgres://secret@h/d"]);
-    assert!(remote.code == 6 && remote.stderr.contains("pg_dump"), "{}", remote.stderr);
-    assert!(!remote.stderr.contains("secret"), "{}", remote.stderr);
+    for (command, words) in [("backup", "pg_dump --format=custom"), ("restore", "pg_restore --clean")] {
+        let url = "postgres://ann:secret@h:5/d";
+        let remote = home.run(&["admin", command, &target, "--force", "--database-url", url]);
+        assert!(remote.code == 6 && remote.stderr.contains(words), "{}", remote.stderr);
+        assert!(remote.stderr.contains("'postgres://ann@h:5/d'"), "{}", remote.stderr);
+        assert!(!remote.stderr.contains("secret"), "{}", remote.stderr);
+    }
+    let directory = home.run(&["admin", "backup", &home.path().display().to_string(), "--force"]);
+    assert!(directory.code == 6 && directory.stderr.contains("is a directory"), "{}", directory.stderr);
+    assert!(names_in(home.path()).iter().all(|name| !name.starts_with('.')), "nothing temporary stays");
 }
 
 #[test]
@@ -110,6 +118,20 @@ fn what_is_not_a_whole_backup_changes_nothing() {
     let newer = String::from_utf8_lossy(&whole[..1024]).replacen("\"format\": 1", "\"format\": 2", 1);
     assert_ne!(newer.as_bytes(), &whole[..1024], "{manifest}");
     let newer = [newer.as_bytes(), &whole[1024..]].concat();
+    let image = whole.windows(8).rposition(|window| window == b"an image").unwrap();
+    let mut repainted = whole.clone();
+    repainted[image] = b'A';
+    let blocks = whole.len() - 1024;
+    // The first entry is the manifest: a head, and as many blocks as its length takes.
+    let length = std::str::from_utf8(&whole[124..135]).unwrap();
+    let manifest_end = 512 + usize::from_str_radix(length, 8).unwrap().next_multiple_of(512);
+    let link = |kind: u8| {
+        let mut entry = tar_of("arena.db", b"/etc/passwd");
+        entry[156] = kind;
+        entry[157..168].copy_from_slice(b"/etc/passwd");
+        sum(&mut entry);
+        [&whole[..manifest_end], &entry].concat()
+    };
     let mut climbing = tar_of("../../outside", b"x");
     climbing.extend(&whole);
     for (bytes, words) in [
@@ -119,6 +141,13 @@ fn what_is_not_a_whole_backup_changes_nothing() {
         (&whole[..700], "not a whole backup"),
         (&flipped, "checksum"),
         (&newer, "does not know"),
+        (&repainted, "avatars are missing or damaged"),
+        (&whole[..image - 512], "avatars are missing or damaged"),
+        (&link(b'1'), "not a file"),
+        (&link(b'2'), "not a file"),
+        (&link(b'5'), "not a file"),
+        (&[&whole[..blocks], &tar_of("arena.db", b"x")].concat(), "a file twice"),
+        (&b"SQLite format 3\0 and then nothing of the kind"[..], "damaged"),
         (&climbing, "does not begin with a manifest"),
         (&[&whole[..whole.len() - 1024], &tar_of("avatars/../../outside", b"x")].concat(), "no backup has"),
         (&[&whole[..whole.len() - 1024], &tar_of("arena.toml", b"x")].concat(), "no backup has"),
@@ -126,7 +155,9 @@ fn what_is_not_a_whole_backup_changes_nothing() {
         let told = restore(bytes);
         assert_eq!(told.code, 6, "{words}: {}", told.stderr);
         assert!(told.stderr.contains(words) && told.stderr.contains("hint: "), "{words}: {}", told.stderr);
+        assert!(!told.stderr.contains("staging"), "{}", told.stderr);
     }
+    assert_eq!(names_in(&home.data()), ["arena.db", "arena.lock", "avatars"]);
     assert_eq!(fs::read(home.data().join("arena.db")).unwrap(), before);
     assert!(!home.path().parent().unwrap().join("outside").exists() && !home.path().join("outside").exists());
     assert!(!home.data().join("restore-in-progress").exists());
@@ -144,70 +175,18 @@ fn tar_of(name: &str, content: &[u8]) -> Vec<u8> {
     header[156] = b'0';
     header[257..263].copy_from_slice(b"ustar\0");
     header[263..265].copy_from_slice(b"00");
-    header[148..156].copy_from_slice(b"        ");
-    let sum: u32 = header.iter().map(|byte| u32::from(*byte)).sum();
-    header[148..155].copy_from_slice(format!("{sum:06o}\0").as_bytes());
     let mut out = header.to_vec();
     out.extend(content);
     out.resize(1024, 0);
+    sum(&mut out);
     out
 }
 
-#[test]
-fn an_interrupted_restore_is_told_and_can_be_repeated() {
-    let (home, alpha) = lived_in();
-    let target = file(&home, "copy.arena");
-    assert_eq!(home.run(&["admin", "backup", &target]).code, 0);
-    // As a crash between the two halves leaves it: the old data is aside, the new is not there yet.
-    let aside = home.data().join("before-restore-1");
-    fs::create_dir(&aside).unwrap();
-    fs::rename(home.data().join("arena.db"), aside.join("arena.db")).unwrap();
-    fs::write(home.data().join("restore-in-progress"), "").unwrap();
-    for command in [&["serve", "--listen", "127.0.0.1:0"][..], &["admin", "user", "list"], &["doctor"]] {
-        let told = home.run(command);
-        assert_ne!(told.code, 0, "{command:?}");
-        let words = format!("{}{}", told.stdout, told.stderr);
-        assert!(words.contains("was interrupted") && words.contains("admin restore"), "{command:?}: {words}");
-    }
-    assert!(!home.data().join("arena.db").exists(), "nobody began anew");
-    assert_eq!(home.run(&["admin", "restore", &target]).code, 0);
-    let server = home.serve(&[]);
-    assert_eq!(call(&server.address, "whoami", &alpha, &json!({})).status, 200);
-    server.stop();
-}
-
-#[test]
-fn an_upgrade_keeps_a_copy_and_a_newer_schema_is_refused() {
-    let (home, alpha) = lived_in();
-    let database = home.data().join("arena.db");
-    let sql = |text: &str| {
-        let script = format!(
-            "import sqlite3,sys; c=sqlite3.connect(sys.argv[1]); c.executescript({text:?}); c.commit()"
-        );
-        let done =
-            std::process::Command::new("python3").args(["-c", &script]).arg(&database).status().unwrap();
-        assert!(done.success());
-    };
-    // As the version before the avatars left it.
-    sql("DROP TABLE avatar_object; DELETE FROM migration WHERE product = 'duels' AND number = 3;");
-    let server = home.serve(&[]);
-    let status = call(&server.address, "get_arena_status", &alpha, &json!({})).json();
-    assert_eq!(status["balance"]["total"], 99, "{status}");
-    server.stop();
-    assert_eq!(names_in(&home.data().join("backups")).len(), 1);
-    assert_eq!(home.run(&["doctor"]).code, 0);
-    sql("INSERT INTO migration (product, number, applied_ms) VALUES ('duels', 99, 0);");
-    for command in [&["serve", "--listen", "127.0.0.1:0"][..], &["admin", "user", "list"]] {
-        let told = home.run(command);
-        assert!(told.code == 1 && told.stderr.contains("written by a newer Arena"), "{}", told.stderr);
-        assert!(told.stderr.contains("backup") && !told.stderr.contains("panicked"), "{}", told.stderr);
-    }
-    let target = file(&home, "newer.arena");
-    assert_eq!(home.run(&["admin", "backup", &target]).code, 0, "a backup needs no version");
-    let other = Home::new();
-    let told = other.run(&["admin", "restore", &target]);
-    assert!(told.code == 1 && told.stderr.contains("newer Arena"), "{}", told.stderr);
-    assert!(!other.data().join("arena.db").exists());
+/// Writes the sum of an entry's head.
+fn sum(entry: &mut [u8]) {
+    entry[148..156].copy_from_slice(b"        ");
+    let sum: u32 = entry[..512].iter().map(|byte| u32::from(*byte)).sum();
+    entry[148..155].copy_from_slice(format!("{sum:06o}\0").as_bytes());
 }
 
 #[test]
@@ -215,10 +194,94 @@ fn json_tells_what_was_done() {
     let (home, _) = lived_in();
     let target = file(&home, "copy.arena");
     let made = home.json(&["admin", "backup", &target, "--json"]);
-    let keys: Vec<&str> = made.as_object().unwrap().keys().map(String::as_str).collect();
-    assert_eq!(
-        keys,
-        ["file", "format", "version", "createdAt", "databaseBytes", "databaseSha256", "avatars"]
+    let keys = |value: &Value| value.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
+    let manifest = [
+        "file",
+        "format",
+        "version",
+        "createdAt",
+        "schemas",
+        "counts",
+        "databaseBytes",
+        "databaseSha256",
+        "avatars",
+        "avatarsSha256",
+    ];
+    assert_eq!(keys(&made), manifest);
+    assert_eq!(made["file"], Value::String(target.clone()));
+    let counts = json!({
+        "people": 2, "settledDuels": 1, "transfers": 8, "issuedPoints": 200, "heldPoints": 198, "burnedPoints": 2
+    });
+    assert_eq!(made["counts"], counts);
+    for (schema, steps) in [
+        ("store", store::SCHEMA.steps.len()),
+        ("identity", identity::SCHEMA.steps.len()),
+        ("duels", duels::SCHEMA.steps.len()),
+    ] {
+        assert_eq!(made["schemas"][schema].as_u64(), u64::try_from(steps).ok(), "{schema}");
+    }
+    let restored = home.json(&["admin", "restore", &target, "--force", "--json"]);
+    assert_eq!(keys(&restored), [&manifest[..], &["restored", "violations", "movedTo"]].concat());
+    assert_eq!((&restored["restored"], &restored["violations"]), (&counts, &json!([])));
+    let told = home.run(&["admin", "restore", &target, "--force"]);
+    assert!(told.stdout.contains("issued 200 = held 198 + burned 2"), "{}", told.stdout);
+    assert!(told.stdout.contains("The ledger adds up."), "{}", told.stdout);
+}
+
+#[test]
+fn avatars_that_are_kept_elsewhere_come_back_there() {
+    let (home, _) = lived_in();
+    let elsewhere = home.path().join("pictures");
+    fs::create_dir(&elsewhere).unwrap();
+    let other = "f".repeat(32) + ".webp";
+    fs::write(elsewhere.join(&other), b"another").unwrap();
+    fs::write(elsewhere.join("notes.txt"), b"no image").unwrap();
+    let with = |home: &Home, directory: &Path, arguments: &[&str]| {
+        let ran = Ran::of(home.command(arguments).env("ARENA_AVATARS__DIR", directory));
+        assert_eq!(ran.code, 0, "{}", ran.stderr);
+    };
+    let target = file(&home, "copy.arena");
+    with(&home, &elsewhere, &["admin", "backup", &target]);
+    let (new, there) = (Home::new(), home.path().join("restored"));
+    with(&new, &there, &["admin", "restore", &target]);
+    assert_eq!(names_in(&there), [other]);
+    assert!(!new.data().join("avatars").exists());
+}
+
+#[test]
+fn a_ledger_that_does_not_add_up_is_told_of_and_restored_all_the_same() {
+    let (home, _) = lived_in();
+    sql(
+        &home.data().join("arena.db"),
+        "UPDATE balance SET available = available + 1 WHERE person = (SELECT id FROM person WHERE nickname = 'beta')",
     );
-    assert_eq!(made["file"], Value::String(target));
+    let target = file(&home, "copy.arena");
+    assert_eq!(home.run(&["admin", "backup", &target]).code, 0);
+    let other = Home::new();
+    let told = other.run(&["admin", "restore", &target]);
+    assert_eq!(told.code, 1, "{}", told.stderr);
+    assert!(told.stderr.contains("does not add up") && told.stderr.contains("hint: "), "{}", told.stderr);
+    assert!(!told.stdout.contains("The ledger adds up"), "{}", told.stdout);
+    assert_eq!(other.json(&["admin", "user", "list", "--json"]).as_array().unwrap().len(), 2);
+}
+
+#[test]
+fn a_full_disk_leaves_no_part_of_a_backup_and_changes_nothing_at_a_restore() {
+    let test = "backup::a_full_disk_leaves_no_part_of_a_backup_and_changes_nothing_at_a_restore";
+    let Some(disk) = SmallDisk::mount("size=128k") else {
+        return testkit::skip::skip(test, "this user may not mount a small file system; run it as root");
+    };
+    let (home, _) = lived_in();
+    let on_disk = disk.path().join("copy.arena").display().to_string();
+    let told = home.run(&["admin", "backup", &on_disk]);
+    assert_eq!(told.code, 1, "{}", told.stderr);
+    assert!(told.stderr.contains("full") && told.stderr.contains("make room"), "{}", told.stderr);
+    assert_eq!(names_in(disk.path()), Vec::<String>::new());
+    let target = file(&home, "copy.arena");
+    assert_eq!(home.run(&["admin", "backup", &target]).code, 0);
+    let data = disk.path().join("data");
+    let told = Ran::of(home.command(&["admin", "restore", &target]).env("ARENA_DATA_DIR", &data));
+    assert_eq!(told.code, 1, "{}", told.stderr);
+    assert!(told.stderr.contains("no room left") && told.stderr.contains("make room"), "{}", told.stderr);
+    assert_eq!(names_in(&data), ["arena.lock"]);
 }

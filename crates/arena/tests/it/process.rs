@@ -191,7 +191,11 @@ pub(crate) struct Server {
 
 impl Server {
     pub(crate) fn start(command: &mut Command) -> Self {
-        let mut running = Running::start(command);
+        Self::of(Running::start(command))
+    }
+
+    /// One that was started, as soon as it is ready.
+    pub(crate) fn of(mut running: Running) -> Self {
         let line = running.stderr_line(|line| line.starts_with("ready on "));
         let address = line.trim_start_matches("ready on http://").to_owned();
         Self { running, address }
@@ -219,4 +223,14 @@ pub(crate) fn names_in(directory: &Path) -> Vec<String> {
         .collect();
     names.sort();
     names
+}
+
+/// Changes a database file behind the program's back.
+pub(crate) fn sql(database: &Path, text: &str) {
+    let script =
+        "import sqlite3,sys; c=sqlite3.connect(sys.argv[1]); c.executescript(sys.stdin.read()); c.commit()";
+    let mut child =
+        Command::new("python3").args(["-c", script]).arg(database).stdin(Stdio::piped()).spawn().unwrap();
+    std::io::Write::write_all(&mut child.stdin.take().unwrap(), text.as_bytes()).unwrap();
+    assert!(child.wait().unwrap().success());
 }

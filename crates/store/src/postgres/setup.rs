@@ -8,7 +8,7 @@ use super::{
     address::{Address, described},
     link,
 };
-use crate::{OpenError, Schema, dialect, migrate};
+use crate::{OpenError, Options, dialect, migrate};
 
 /// PostgreSQL 15.
 const VERSION_MIN: i64 = 150_000;
@@ -19,16 +19,16 @@ const BOOTSTRAP_PAUSE: Duration = Duration::from_millis(20);
 const LOCK_NAME: &str = "#migration";
 
 /// On a thread of its own, because a store may be opened from inside a runtime.
-pub(super) fn run(address: &Address, schemas: &[Schema], real_ms: i64) -> Result<(), OpenError> {
-    let work = || link::runtime()?.block_on(connect_and_set_up(address, schemas, real_ms));
+pub(super) fn run(address: &Address, options: &Options, real_ms: i64) -> Result<(), OpenError> {
+    let work = || link::runtime()?.block_on(connect_and_set_up(address, options, real_ms));
     thread::scope(|scope| scope.spawn(work).join())
         .unwrap_or_else(|_| Err(OpenError::Thread { cause: Error::other("the set-up panicked") }))
 }
 
-async fn connect_and_set_up(address: &Address, schemas: &[Schema], real_ms: i64) -> Result<(), OpenError> {
+async fn connect_and_set_up(address: &Address, options: &Options, real_ms: i64) -> Result<(), OpenError> {
     let cannot = |error| OpenError::Connect { server: address.shown.clone(), cause: described(&error) };
     let (client, driver) = address.connect_to_migrate().await.map_err(cannot)?;
-    let done = set_up(&client, address, schemas, real_ms).await;
+    let done = set_up(&client, address, options, real_ms).await;
     drop(client);
     if let Err(error) = driver.await {
         tracing::debug!(%error, "the connection for the set-up did not end well");
@@ -39,7 +39,7 @@ async fn connect_and_set_up(address: &Address, schemas: &[Schema], real_ms: i64)
 async fn set_up(
     client: &Client,
     address: &Address,
-    schemas: &[Schema],
+    options: &Options,
     real_ms: i64,
 ) -> Result<(), OpenError> {
     let refused = |error: tokio_postgres::Error| OpenError::Postgres {
@@ -53,7 +53,7 @@ async fn set_up(
     }
     let guard = "INSERT INTO guard (name) VALUES ($1) ON CONFLICT (name) DO NOTHING";
     client.execute(guard, &[&LOCK_NAME]).await.map_err(refused)?;
-    while apply_next(client, address, schemas, real_ms).await? {}
+    while apply_next(client, address, options, real_ms).await? {}
     Ok(())
 }
 
@@ -95,7 +95,7 @@ async fn make_table(client: &Client, ddl: &str) -> Result<(), tokio_postgres::Er
 async fn apply_next(
     client: &Client,
     address: &Address,
-    schemas: &[Schema],
+    options: &Options,
     real_ms: i64,
 ) -> Result<bool, OpenError> {
     let refused = |error: tokio_postgres::Error| OpenError::Postgres {
@@ -106,8 +106,15 @@ async fn apply_next(
     client.query(dialect::LOCK.postgres, &[&vec![LOCK_NAME]]).await.map_err(refused)?;
     let rows = client.query(migrate::APPLIED, &[]).await.map_err(refused)?;
     let applied: HashMap<String, i64> = rows.iter().map(|row| (row.get(0), row.get(1))).collect();
-    let Some(step) = migrate::next(schemas, &applied)? else {
-        client.batch_execute("ROLLBACK").await.map_err(refused)?;
+    let next = match migrate::next(&options.all_schemas(), &applied) {
+        Ok(next) => next,
+        Err(ahead) => return Err(newer(client, ahead, &applied, options.version).await),
+    };
+    let Some(step) = next else {
+        if migrate::tells_version(&applied) {
+            client.execute(migrate::NOTE, &[&options.version, &real_ms]).await.map_err(refused)?;
+        }
+        client.batch_execute("COMMIT").await.map_err(refused)?;
         return Ok(false);
     };
     let failed = |error: tokio_postgres::Error| OpenError::Migration {
@@ -119,6 +126,22 @@ async fn apply_next(
     client.execute(migrate::RECORD, &[&step.product, &step.number, &real_ms]).await.map_err(failed)?;
     client.batch_execute("COMMIT").await.map_err(failed)?;
     Ok(true)
+}
+
+/// The refusal of a schema that is ahead, with the version that wrote it.
+async fn newer(
+    client: &Client,
+    ahead: migrate::Newer,
+    applied: &HashMap<String, i64>,
+    ours: &'static str,
+) -> OpenError {
+    let written_by = if migrate::tells_version(applied) {
+        client.query_opt(migrate::NOTED, &[]).await.ok().flatten().map(|row| row.get(0))
+    } else {
+        None
+    };
+    let migrate::Newer { product, found, known } = ahead;
+    OpenError::Newer { product, found, known, written_by, ours, copy: None }
 }
 
 #[cfg(test)]

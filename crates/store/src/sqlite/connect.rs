@@ -1,12 +1,12 @@
 //! Connections to SQLite: their settings, the version they need, and migration.
 
-use std::{collections::HashMap, os::unix::fs::DirBuilderExt, path::Path, time::Duration};
+use std::{collections::HashMap, path::Path, time::Duration};
 
 use kernel::time::Anchor;
 use rusqlite::{Connection, OpenFlags};
 
-use super::directory;
-use crate::{OpenError, Schema, clock, dialect, migrate};
+use super::{fresh, kept};
+use crate::{OpenError, Options, clock, dialect, migrate};
 
 /// Older ones can corrupt a database when a log is reset while another connection checkpoints.
 pub(crate) const SQLITE_MIN: &str = "3.51.3";
@@ -31,7 +31,7 @@ pub(super) fn writer(path: Option<&Path>) -> Result<Connection, OpenError> {
         let opened = Connection::open_in_memory().and_then(|conn| set_up(conn, WRITER_CACHE));
         return opened.map_err(|cause| OpenError::Sqlite { path: ":memory:".into(), cause });
     };
-    directory::check_writable(path)?;
+    fresh::make_or_check(path)?;
     let opened = || {
         let conn = Connection::open_with_flags(
             path,
@@ -72,69 +72,67 @@ fn set_up(conn: Connection, cache: i64) -> rusqlite::Result<Connection> {
     Ok(conn)
 }
 
-/// Copies of databases that were about to be migrated, in the data directory.
-const COPIES: &str = "backups";
-/// How many of them are kept.
-const COPIES_KEPT: usize = 3;
-
-/// Copies a database that has data before a step changes its tables.
-fn keep_a_copy(conn: &Connection, schemas: &[Schema], real_ms: i64, path: &Path) -> Result<(), OpenError> {
-    let failed = |cause| OpenError::Sqlite { path: path.to_owned(), cause };
-    let applied = applied(conn).map_err(failed)?;
-    let (false, Some(_), Some(directory)) =
-        (applied.is_empty(), migrate::next(schemas, &applied)?, path.parent().filter(|at| at.is_dir()))
-    else {
-        return Ok(());
-    };
-    let copies = directory.join(COPIES);
-    let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&copies);
-    made.map_err(|cause| OpenError::Directory { path: copies.clone(), cause })?;
-    let copy = copies.join(format!("arena-before-{real_ms}.db"));
-    conn.execute("VACUUM INTO ?1", [copy.to_string_lossy()]).map_err(failed)?;
-    tracing::info!(copy = %copy.display(), "copied the database before its tables change");
-    // The names sort by their times.
-    let mut old: Vec<_> = std::fs::read_dir(&copies)
-        .map(|entries| entries.flatten().map(|entry| entry.path()).collect())
-        .unwrap_or_default();
-    old.sort();
-    for surplus in old.iter().rev().skip(COPIES_KEPT) {
-        if let Err(error) = std::fs::remove_file(surplus) {
-            tracing::warn!(%error, copy = %surplus.display(), "an old copy was not removed");
-        }
-    }
-    Ok(())
-}
-
-/// Applies the steps that are due, each in a transaction of its own.
+/// Applies the steps that are due, each in a transaction of its own, and notes the version that did.
 pub(super) fn migrate(
     conn: &mut Connection,
-    schemas: &[Schema],
+    options: &Options,
     real_ms: i64,
     path: &Path,
 ) -> Result<(), OpenError> {
+    let schemas = options.all_schemas();
     let failed = |cause| OpenError::Sqlite { path: path.to_owned(), cause };
     conn.execute_batch(migrate::TABLE)
         .and_then(|()| conn.execute_batch(migrate::GUARD_TABLE))
         .map_err(failed)?;
-    keep_a_copy(conn, schemas, real_ms, path)?;
-    while let Some(step) = migrate::next(schemas, &applied(conn).map_err(failed)?)? {
-        let applied = || {
-            let tx = conn.transaction()?;
-            tx.execute_batch(step.ddl)?;
-            tx.execute(
-                &dialect::parameters_for_sqlite(migrate::RECORD),
-                (step.product, step.number, real_ms),
-            )?;
-            tx.commit()
+    let directory = path.parent().filter(|at| at.is_dir());
+    let mut before = true;
+    loop {
+        let applied = applied(conn).map_err(failed)?;
+        let next = migrate::next(&schemas, &applied)
+            .map_err(|ahead| newer(ahead, conn, &applied, options.version, directory))?;
+        let Some(step) = next else {
+            if migrate::tells_version(&applied) {
+                let note = dialect::parameters_for_sqlite(migrate::NOTE);
+                conn.execute(&note, (options.version, real_ms)).map_err(failed)?;
+            }
+            return Ok(());
         };
-        let mut applied = applied;
-        applied().map_err(|cause| OpenError::Migration {
+        if let (true, false, Some(directory), true) =
+            (before, applied.is_empty(), directory, options.keeps_copies)
+        {
+            kept::keep(conn, directory, options.version, real_ms)?;
+        }
+        before = false;
+        apply(conn, &step, real_ms).map_err(|cause| OpenError::Migration {
             product: step.product,
             number: step.number,
             cause: cause.to_string(),
         })?;
     }
-    Ok(())
+}
+
+fn apply(conn: &mut Connection, step: &migrate::Step, real_ms: i64) -> rusqlite::Result<()> {
+    let tx = conn.transaction()?;
+    tx.execute_batch(step.ddl)?;
+    let record = dialect::parameters_for_sqlite(migrate::RECORD);
+    tx.execute(&record, (step.product, step.number, real_ms))?;
+    tx.commit()
+}
+
+/// The refusal of a schema that is ahead, with the version that wrote it and the way back.
+pub(super) fn newer(
+    ahead: migrate::Newer,
+    conn: &Connection,
+    applied: &HashMap<String, i64>,
+    ours: &'static str,
+    directory: Option<&Path>,
+) -> OpenError {
+    let written_by = migrate::tells_version(applied)
+        .then(|| conn.query_row(migrate::NOTED, [], |row| row.get(0)).ok())
+        .flatten();
+    let copy = directory.and_then(|at| kept::kept(at).pop());
+    let migrate::Newer { product, found, known } = ahead;
+    OpenError::Newer { product, found, known, written_by, ours, copy }
 }
 
 pub(super) fn applied(conn: &Connection) -> rusqlite::Result<HashMap<String, i64>> {

@@ -51,7 +51,7 @@ fn holder(file: &File) -> Option<String> {
 
 /// Denied rights name whose the nearest existing part of the path is, and a remedy that changes
 /// nothing but the data directory.
-fn explain(directory: &Path, path: &Path, cause: Error) -> OpenError {
+pub(super) fn explain(directory: &Path, path: &Path, cause: Error) -> OpenError {
     if cause.kind() != ErrorKind::PermissionDenied {
         return OpenError::Directory { path: path.to_owned(), cause };
     }
@@ -67,10 +67,9 @@ fn explain(directory: &Path, path: &Path, cause: Error) -> OpenError {
     OpenError::Permission { path, owner_uid, our_uid, remedy }
 }
 
-/// The same words for the database file, which is made here so that it is the owner's alone.
+/// The same words for the database file.
 pub(super) fn check_writable(path: &Path) -> Result<(), OpenError> {
-    let opened =
-        OpenOptions::new().read(true).write(true).create(true).truncate(false).mode(0o600).open(path);
+    let opened = OpenOptions::new().read(true).write(true).open(path);
     let directory = path.parent().unwrap_or(path);
     opened.map(drop).map_err(|cause| explain(directory, path, cause))
 }

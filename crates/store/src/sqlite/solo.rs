@@ -39,7 +39,7 @@ pub fn solo<T>(options: Options, game: impl FnOnce(&mut Solo<'_>) -> T) -> Resul
     let mut conn: Connection = connect::writer(None)?;
     let real_ms = options.clock.real_ms();
     let shown = std::path::PathBuf::from(":memory:");
-    connect::migrate(&mut conn, &options.all_schemas(), real_ms, &shown)?;
+    connect::migrate(&mut conn, &options, real_ms, &shown)?;
     let (anchor, high_ms) =
         connect::anchor(&conn).map_err(|cause| OpenError::Sqlite { path: shown, cause })?;
     let clock = LocalClock::new(options.clock, anchor, high_ms);

@@ -3,6 +3,7 @@
 
 mod commands;
 mod commit;
+mod foreign_file;
 mod full_disk;
 mod held;
 mod idempotency;

@@ -20,6 +20,8 @@ const BROKEN: Schema = Schema {
 };
 
 static READ: kernel::tx::Sql = kernel::tx::Sql { name: "grown", text: "SELECT b FROM grown WHERE a = $1" };
+static NOTED: kernel::tx::Sql =
+    kernel::tx::Sql { name: "noted", text: "SELECT version FROM written_by WHERE id = 1" };
 static ROWS: kernel::tx::Sql = kernel::tx::Sql { name: "rows", text: "SELECT COUNT(*) FROM grown" };
 
 fn options(place: &TestPlace, schema: Schema) -> Options {
@@ -37,11 +39,62 @@ testkit::both_engines! {
         store.close();
         Store::open(options(&place, THREE)).unwrap().close();
         let Err(error) = Store::open(options(&place, ONE)) else { panic!("newer data was opened") };
-        assert!(matches!(error, OpenError::Newer { ref product, found: 3, known: 1 } if product == "grown"));
+        assert!(matches!(error, OpenError::Newer { ref product, found: 3, known: 1, .. } if product == "grown"));
         let words = error.to_string();
-        assert!(words.contains("newer Arena") && words.contains("restore a backup"), "{words}");
+        assert!(words.starts_with("this data was written by a newer Arena than this "), "{words}");
         // A build without the product leaves its tables alone.
         place.open(&[]).close();
+    }
+
+    async fn a_build_that_is_too_old_names_the_version_that_wrote_last(place: TestPlace) {
+        let of_version = |schema, version| {
+            let mut options = options(&place, schema);
+            options.version = version;
+            options
+        };
+        Store::open(of_version(ONE, "0.1.0")).unwrap().close();
+        Store::open(of_version(THREE, "0.2.0")).unwrap().close();
+        Store::open(of_version(THREE, "0.3.0")).unwrap().close();
+        let Err(error) = Store::open(of_version(ONE, "0.1.0")) else { panic!("newer data was opened") };
+        let words = error.to_string();
+        assert!(words.starts_with("this data was written by Arena 0.3.0; this is Arena 0.1.0 (schema grown"), "{words}");
+        let (_, next) = words.rsplit_once("; ").unwrap();
+        assert!(next.starts_with("run Arena 0.3.0 or newer, or "), "{next}");
+        match place.directory() {
+            // The tables changed once, so there is one copy, made by the version that changed them.
+            Some(directory) => {
+                let copies: Vec<_> = std::fs::read_dir(directory.join("backups")).unwrap().flatten().collect();
+                assert_eq!(copies.len(), 1);
+                let copy = copies[0].path();
+                assert!(copy.file_name().unwrap().to_str().unwrap().starts_with("arena.db.before-0.2.0-"));
+                assert!(next.ends_with(&format!("arena admin restore --force {}", copy.display())), "{next}");
+                let mut back = options(&place, ONE);
+                back.keeps_copies = false;
+                let schemas = store::schemas(&copy).unwrap();
+                assert_eq!(schemas["grown"], 1);
+                assert!(store::inspect(&copy, &back).is_ok());
+            }
+            None => assert!(next.ends_with("or restore a backup made before the upgrade"), "{next}"),
+        }
+        let noted = Store::open(of_version(THREE, "0.3.0")).unwrap();
+        assert_eq!(noted.read(|tx| tx.row(&NOTED, &[])?.unwrap().text(0)).await.unwrap(), "0.3.0");
+    }
+
+    async fn every_state_that_the_stores_tables_ever_had_is_brought_up_to_date(place: TestPlace) {
+        for applied in 1..=store::STEPS.len() {
+            let place = place.another();
+            let mut old = Options::new(place.place());
+            old.schemas = vec![Schema { product: "store", steps: &store::STEPS[..applied] }];
+            (old.readers, old.writers) = (1, 1);
+            Store::open(old).unwrap().close();
+            let store = place.open(&[]);
+            for &sql in &store::statements() {
+                if let Err(fault) = store.prepare_all(vec![sql]) {
+                    panic!("from step {applied}, {} does not fit: {fault:?}", sql.name);
+                }
+            }
+            assert_eq!(store.read(|tx| tx.row(&NOTED, &[])?.unwrap().text(0)).await.unwrap(), env!("CARGO_PKG_VERSION"));
+        }
     }
 
     async fn a_step_that_fails_leaves_nothing(place: TestPlace) {

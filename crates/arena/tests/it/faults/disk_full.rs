@@ -23,15 +23,16 @@ const FILLED: u32 = 3;
 const NUMBER_MAX: i64 = 10_000;
 
 /// A small file system of the test's own, unmounted with it.
-struct SmallDisk {
+pub(crate) struct SmallDisk {
     at: TempDir,
 }
 
 impl SmallDisk {
-    fn mount() -> Option<Self> {
+    /// With these options of the file system.
+    pub(crate) fn mount(options: &str) -> Option<Self> {
         let at = tempfile::tempdir().unwrap();
         let mounted =
-            Command::new("mount").args(["-t", "tmpfs", "-o", DISK, "tmpfs"]).arg(at.path()).output();
+            Command::new("mount").args(["-t", "tmpfs", "-o", options, "tmpfs"]).arg(at.path()).output();
         mounted.is_ok_and(|output| output.status.success()).then_some(Self { at })
     }
 
@@ -51,7 +52,7 @@ impl SmallDisk {
         self.path().join("ballast")
     }
 
-    fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         self.at.path()
     }
 }
@@ -66,7 +67,7 @@ impl Drop for SmallDisk {
 #[test]
 fn changes_wait_for_room_and_reads_do_not() {
     let test = "faults::disk_full::changes_wait_for_room_and_reads_do_not";
-    let Some(disk) = SmallDisk::mount() else {
+    let Some(disk) = SmallDisk::mount(DISK) else {
         testkit::skip::skip(test, "this user may not mount a small file system; run it as root");
         return;
     };

@@ -7,7 +7,7 @@ mod aborts;
 mod agent;
 mod away;
 mod child;
-mod disk_full;
+pub(crate) mod disk_full;
 mod freeze;
 mod kill;
 mod load;
