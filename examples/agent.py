@@ -49,4 +49,4 @@ def main(wanted):
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 3)
+    main(int(sys.argv[1] if len(sys.argv) > 1 else os.environ.get("ARENA_DUELS", "3")))

@@ -52,8 +52,9 @@ struct Line {
     message: String,
 }
 
+/// A duel as everybody may read it.
 #[derive(Debug, Serialize)]
-struct DuelRecord {
+pub struct DuelRecord {
     slug: String,
     duel_url: String,
     settled: bool,
@@ -88,6 +89,12 @@ fn party(service: &Duels, duel: &Duel, side: Side) -> Party {
         payout,
         result: payout.map(|payout| SideResult::of(payout, seat.stake)),
     }
+}
+
+/// The public record of the duel of an address.
+pub fn duel_record(service: &Duels, tx: &mut dyn Tx, slug: &str) -> Result<DuelRecord, Fault> {
+    let duel = duel(tx, slug)?;
+    record(service, tx, &duel)
 }
 
 fn record(service: &Duels, tx: &mut dyn Tx, duel: &Duel) -> Result<DuelRecord, Fault> {
@@ -188,8 +195,7 @@ pub(crate) fn agent(tx: &mut dyn Tx, id: &str) -> Result<agents::Agent, Fault> {
 }
 
 fn read_duel(service: &Duels, tx: &mut dyn Tx, slug: &str) -> Result<Json, Fault> {
-    let duel = duel(tx, slug)?;
-    json(&record(service, tx, &duel)?)
+    json(&duel_record(service, tx, slug)?)
 }
 
 fn read_feed(service: &Duels, tx: &mut dyn Tx) -> Result<Json, Fault> {

@@ -32,12 +32,14 @@ impl McpCommand {
     }
 }
 
-/// The fewest points of an account that can play, and the most.
-const RUN_POINTS: std::ops::RangeInclusive<i64> = 5..=1_000_000_000;
+/// Points of an account in a run: at the least two stakes, so that one lost duel leaves enough for another.
+const RUN_POINTS: std::ops::RangeInclusive<i64> = 10..=1_000_000_000;
+/// How long a run may wait for a settlement, in seconds.
+const PATIENCE_SECONDS: std::ops::RangeInclusive<u64> = 1..=86_400;
 
 #[derive(Debug, Clone, Args)]
 pub(crate) struct RunArgs {
-    /// One side: honest, greedy, tit-for-tat, random, or a program that connects to `ARENA_MCP_URL`
+    /// One side: honest, greedy, tit-for-tat, random, or the command of a program
     #[arg(long, value_name = "PLAYER")]
     pub(crate) a: String,
     /// The other side, the same way
@@ -49,23 +51,36 @@ pub(crate) struct RunArgs {
     /// What chance is drawn from; two scripted sides play the same duels from the same seed
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) seed: u64,
-    /// Points that an account starts with
+    /// Points that an account starts with, and gets again when it has fewer than 10
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(i64).range(RUN_POINTS))]
     pub(crate) points: i64,
     /// Write every settled duel to this file, one JSON object a line
     #[arg(long, value_name = "FILE")]
     pub(crate) transcripts: Option<std::path::PathBuf>,
-    /// Seconds of Arena time in a real second, where a program plays
+    /// Seconds of Arena time in a real second where a program plays, 1 to 1000
     #[arg(long, value_name = "N", default_value = "60")]
     pub(crate) clock_speed: crate::config::speed::Speed,
+    /// Real seconds without a settlement after which the run is given up
+    #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(PATIENCE_SECONDS))]
+    pub(crate) patience: u64,
 }
+
+/// How a program takes part.
+const RUN_HELP: &str = "\
+A program is started with ARENA_MCP_URL, ARENA_URL, ARENA_API_KEY and
+ARENA_NICKNAME, and the other side's ARENA_OPPONENT and the number of duels,
+ARENA_DUELS. It connects as to any server: it enters, challenges or is
+challenged, talks and demands. At speed 60 a duel's ten minutes are ten seconds;
+an agent that thinks for longer needs --clock-speed 5 and more --patience. The
+wait between two duels is skipped.
+
+  arena duels run --a honest --b greedy --rounds 2000
+  arena duels run --a tit-for-tat --b \"python3 examples/agent.py\" --rounds 20";
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum DuelsCommand {
     /// Play many duels between two players and compare them
-    #[command(
-        after_help = "A program gets ARENA_URL, ARENA_MCP_URL, ARENA_API_KEY, ARENA_NICKNAME and ARENA_OPPONENT.\nTry: arena duels run --a honest --b greedy --rounds 2000"
-    )]
+    #[command(after_help = RUN_HELP)]
     Run(RunArgs),
     /// Recompute the sealed demands of a settled duel
     Verify {

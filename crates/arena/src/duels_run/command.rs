@@ -20,6 +20,7 @@ use super::{
     report::Report,
     scripted,
     tally::Tally,
+    transcript,
 };
 use crate::{
     config::layers::Loaded, demo::script::Script, exit::ExitCode, failure::Failure,
@@ -28,6 +29,8 @@ use crate::{
 
 /// How often the bar is drawn at most.
 const DRAW_HZ: u8 = 10;
+/// A run that takes longer than this shows a bar, if standard error is a terminal.
+const BAR_AFTER: Duration = Duration::from_secs(2);
 /// Progress of scripted runs is told every so many duels.
 const TELL_EVERY: u64 = 64;
 
@@ -38,7 +41,6 @@ pub(crate) async fn run(
     as_json: bool,
 ) -> Result<ExitCode, Failure> {
     let wish = signals::shutdown()?;
-    let bar = bar(plan.rounds, terminal);
     let mut transcripts = match &plan.transcripts {
         None => None,
         Some(path) => Some(BufWriter::new(File::create(path).map_err(|error| {
@@ -46,28 +48,28 @@ pub(crate) async fn run(
                 .hint("pass another --transcripts")
         })?)),
     };
+    let bar = ProgressBar::with_draw_target(Some(plan.rounds), ProgressDrawTarget::hidden());
+    let late = tokio::spawn(show_late(bar.clone()));
     let (mut tally, begun) = (Tally::default(), Instant::now());
-    let (played, accounts) = if let [Player::Scripted(a), Player::Scripted(b)] = &plan.players {
+    let played = if let [Player::Scripted(a), Player::Scripted(b)] = &plan.players {
         let (scripted, played) =
-            play_scripted(&plan, [*a, *b], transcripts.take(), wish.clone(), bar.clone()).await?;
+            play_scripted(&plan, [*a, *b], transcripts, wish.clone(), bar.clone()).await?;
         tally = scripted;
-        match played {
-            Ok(accounts) => (Ok(()), accounts),
-            Err(failure) => (Err(failure), 0),
-        }
+        played
     } else {
         let out = transcripts.as_mut().map(|out| out as &mut (dyn Write + Send));
         let each = |round| bar.set_position(round);
         let played = programs::play(&plan, loaded, &mut tally, out, &wish, each).await;
         if let Some(out) = &mut transcripts {
-            out.flush().map_err(|error| programs::unwritable(&error))?;
+            out.flush().map_err(|error| transcript::unwritable(&error))?;
         }
-        (played, 1)
+        played
     };
+    late.abort();
     bar.finish_and_clear();
     // What was played is shown also when the run ended early.
     if tally.duels > 0 || played.is_ok() {
-        Report::of(&plan, &tally, accounts, begun.elapsed().as_secs_f64()).show(as_json)?;
+        Report::of(&plan, &tally, begun.elapsed().as_secs_f64()).show(as_json, terminal)?;
     }
     played.map(|()| ExitCode::Ok)
 }
@@ -79,7 +81,7 @@ async fn play_scripted(
     mut transcripts: Option<BufWriter<File>>,
     wish: CancellationToken,
     progress: ProgressBar,
-) -> Result<(Tally, Result<u64, Failure>), Failure> {
+) -> Result<(Tally, Result<(), Failure>), Failure> {
     let stop = Arc::new(AtomicBool::new(false));
     let (seen, plan) = (Arc::clone(&stop), plan.clone());
     let watching = tokio::spawn(async move {
@@ -94,23 +96,21 @@ async fn play_scripted(
                 progress.set_position(round);
             }
         };
-        let played = scripted::play(&plan, scripts, &mut tally, out, &stop, each).map_err(Failure::from);
+        let played = scripted::play(&plan, scripts, &mut tally, out, &stop, each);
         let flushed = transcripts.as_mut().map_or(Ok(()), Write::flush);
-        (tally, played.and_then(|accounts| flushed.map(|()| accounts).map_err(|e| programs::unwritable(&e))))
+        (tally, played.and_then(|()| flushed.map_err(|error| transcript::unwritable(&error))))
     });
     let played = game.await.map_err(|error| Failure::failed(format!("the run broke off: {error}")));
     watching.abort();
     played
 }
 
-fn bar(rounds: u64, terminal: Terminal) -> ProgressBar {
-    if !terminal.is_tty {
-        return ProgressBar::hidden();
-    }
-    let bar = ProgressBar::with_draw_target(Some(rounds), ProgressDrawTarget::stderr_with_hz(DRAW_HZ));
+/// Shows the bar once the run has taken a while. Nothing is drawn where standard error is no terminal.
+async fn show_late(bar: ProgressBar) {
+    tokio::time::sleep(BAR_AFTER).await;
     if let Ok(style) = ProgressStyle::with_template("{bar:30} {pos} of {len} duels, {per_sec}, {eta} left") {
         bar.set_style(style);
     }
+    bar.set_draw_target(ProgressDrawTarget::stderr_with_hz(DRAW_HZ));
     bar.enable_steady_tick(Duration::from_millis(200));
-    bar
 }

@@ -5,29 +5,28 @@
 
 use std::{
     io::Write,
-    process::Stdio,
+    process::ExitStatus,
     sync::Arc,
     time::{Duration, Instant},
 };
 
-use duels::rules::limits::COOLDOWN_MS;
+use duels::{publics::DuelRecord, rules::limits::COOLDOWN_MS, view::Record};
 use kernel::{
     Fault,
     id::{Ids, OsIds},
+    tx::Verdict,
 };
 use store::Place;
-use tokio::{
-    io::{AsyncBufReadExt, BufReader},
-    net::TcpListener,
-    process::{Child, Command},
-    task::{JoinHandle, JoinSet},
-};
+use tokio::{net::TcpListener, task::JoinSet};
 use tokio_util::sync::CancellationToken;
 use url::Url;
 
 use super::{
-    plan::{Plan, Player},
+    fill::FillUp,
+    plan::{Plan, Player, nickname},
+    program::{Program, Ticket},
     tally::Tally,
+    transcript,
 };
 use crate::{
     config::layers::Loaded,
@@ -41,23 +40,10 @@ use crate::{
     serve::house::{House, Plan as ServerPlan},
 };
 
-/// Without a settlement for so long, in real time, the run is given up.
-const STALL: Duration = Duration::from_mins(1);
 /// How often the run looks for settlements.
 const LOOK: Duration = Duration::from_millis(20);
 /// Settlements that one look takes.
 const LOOK_MAX: i64 = 50;
-/// How long programs may take to end when they are asked to.
-const GRACE: Duration = Duration::from_millis(500);
-/// What is kept of what a program wrote to standard error.
-const LAST_WORDS_CHARS: usize = 600;
-
-/// A program that plays.
-struct Running {
-    name: String,
-    child: Child,
-    last_words: JoinHandle<String>,
-}
 
 /// Plays; answers nothing but what is in the tally.
 pub(super) async fn play(
@@ -89,25 +75,22 @@ pub(super) async fn play(
     .await?;
     house.store.set_speed(plan.clock_speed_milli)?;
     let stop = wish.child_token();
-    let mut running = Vec::new();
+    let mut programs = Vec::new();
     let mut scripts = JoinSet::new();
-    let seated = seat(plan, &house, &base, &stop, &mut running, &mut scripts).await;
+    let seated = seat(plan, &house, &base, &stop, &mut programs, &mut scripts).await;
     let played = match seated {
-        Ok(()) => follow(plan, &house, &base, tally, transcripts, &stop, &mut running, each).await,
+        Ok(()) => {
+            Table { plan, house: &house, stop: &stop }.follow(tally, transcripts, &mut programs, each).await
+        }
         Err(failure) => Err(failure),
     };
     stop.cancel();
-    for program in running {
-        end(program).await;
+    for program in programs {
+        program.end().await;
     }
     scripts.abort_all();
     house.close().await;
     played
-}
-
-/// The nickname of a side.
-const fn nickname(side: usize) -> &'static str {
-    if side == 0 { "side-a" } else { "side-b" }
 }
 
 async fn seat(
@@ -115,7 +98,7 @@ async fn seat(
     house: &House,
     base: &str,
     stop: &CancellationToken,
-    running: &mut Vec<Running>,
+    programs: &mut Vec<Program>,
     scripts: &mut JoinSet<()>,
 ) -> Result<(), Failure> {
     let roster = Roster::default();
@@ -127,7 +110,9 @@ async fn seat(
     for (side, player) in plan.players.iter().enumerate() {
         let key = enrol(house, nickname(side)).await?;
         match player {
-            Player::Program(words) => running.push(start(words, base, side, &key)?),
+            Player::Program(words) => {
+                programs.push(Program::start(words, &Ticket { base, side, key: &key, duels: plan.rounds })?);
+            }
             Player::Scripted(script) => {
                 let setup = Setup {
                     nickname: nickname(side).to_owned(),
@@ -150,133 +135,153 @@ async fn seat(
     Ok(())
 }
 
-fn start(words: &[String], base: &str, side: usize, key: &str) -> Result<Running, Failure> {
-    let name = words.join(" ");
-    let mut command = Command::new(words.first().map_or("", String::as_str));
-    command
-        .args(words.get(1..).unwrap_or_default())
-        .env("ARENA_URL", base)
-        .env("ARENA_MCP_URL", format!("{base}/duels/mcp"))
-        .env("ARENA_API_KEY", key)
-        .env("ARENA_NICKNAME", nickname(side))
-        .env("ARENA_OPPONENT", nickname(1 - side))
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::piped())
-        // A group of its own, so that what the program starts ends with it.
-        .process_group(0)
-        .kill_on_drop(true);
-    let mut child = command.spawn().map_err(|error| {
-        Failure::usage(format!("{name:?} cannot be started: {error}"))
-            .hint("check the path and that it may be executed; arguments are separated by spaces")
-    })?;
-    let stderr = child.stderr.take();
-    let last_words = tokio::spawn(async move {
-        let mut kept = String::new();
-        let Some(stderr) = stderr else { return kept };
-        let mut lines = BufReader::new(stderr).lines();
-        while let Ok(Some(line)) = lines.next_line().await {
-            kept.push_str(&line);
-            kept.push('\n');
-            let surplus = kept.chars().count().saturating_sub(LAST_WORDS_CHARS);
-            if surplus > 0 {
-                kept = kept.chars().skip(surplus).collect();
-            }
-        }
-        kept
-    });
-    Ok(Running { name, child, last_words })
+/// What the run watches.
+struct Table<'t> {
+    plan: &'t Plan,
+    house: &'t House,
+    stop: &'t CancellationToken,
 }
 
-/// Ends a program and everything in its group, and waits for it.
-async fn end(mut program: Running) -> String {
-    if let Some(pid) =
-        program.child.id().and_then(|id| i32::try_from(id).ok()).and_then(rustix::process::Pid::from_raw)
-    {
-        // A group that is gone already needs no signal.
-        let _ = rustix::process::kill_process_group(pid, rustix::process::Signal::TERM);
-        if tokio::time::timeout(GRACE, program.child.wait()).await.is_err() {
-            let _ = rustix::process::kill_process_group(pid, rustix::process::Signal::KILL);
-            let _ = program.child.wait().await;
-        } else {
-            // What it started may still run.
-            let _ = rustix::process::kill_process_group(pid, rustix::process::Signal::KILL);
-        }
-    }
-    tokio::time::timeout(GRACE, program.last_words).await.ok().and_then(Result::ok).unwrap_or_default()
+/// A settlement that the run has not counted yet.
+struct News {
+    seq: i64,
+    record: Record,
+    duel: DuelRecord,
 }
 
-#[expect(clippy::too_many_arguments, reason = "one loop that everything of a run meets in")]
-async fn follow(
-    plan: &Plan,
-    house: &House,
-    base: &str,
-    tally: &mut Tally,
-    mut transcripts: Option<&mut (dyn Write + Send)>,
-    stop: &CancellationToken,
-    running: &mut Vec<Running>,
-    mut each: impl FnMut(u64),
-) -> Result<(), Failure> {
-    let http = crate::remote::http::Http::new()?;
-    let first = house.store.read(|tx| identity::people::get(tx, nickname(0)).map(|person| person.id)).await?;
-    let (mut after, mut news) = (0, Instant::now());
-    loop {
-        let agent = first.clone();
-        let settled: Vec<_> =
-            house.store.read(move |tx| duels::settled_after(tx, &agent, after, LOOK_MAX)).await?;
-        for (seq, slug, record) in settled {
-            (after, news) = (seq, Instant::now());
-            if tally.duels < plan.rounds {
-                tally.add(&record, 0);
-                each(tally.duels);
-                if let Some(out) = transcripts.as_deref_mut() {
-                    let url = Url::parse(&format!("{base}/duels/{slug}")).map_err(Fault::internal)?;
-                    let body = http.get(&url).await?.body.unwrap_or_default();
-                    writeln!(out, "{body}").map_err(|error| unwritable(&error))?;
+impl Table<'_> {
+    /// Counts settlements until there are enough, a program ends, or nothing happens for too long.
+    async fn follow(
+        &self,
+        tally: &mut Tally,
+        mut transcripts: Option<&mut (dyn Write + Send)>,
+        programs: &mut Vec<Program>,
+        mut each: impl FnMut(u64),
+    ) -> Result<(), Failure> {
+        let agents = [self.agent(0).await?, self.agent(1).await?];
+        let (mut after, mut quiet_since) = (0, Instant::now());
+        let mut ended: Option<(usize, ExitStatus)> = None;
+        loop {
+            for News { seq, record, duel } in self.settled(&agents[0], after).await? {
+                (after, quiet_since) = (seq, Instant::now());
+                if tally.duels < self.plan.rounds {
+                    tally.add(&record, 0);
+                    each(tally.duels);
+                    if let Some(out) = transcripts.as_deref_mut() {
+                        transcript::write(out, tally.duels, &duel)?;
+                    }
                 }
+                for agent in &agents {
+                    tally.refills += u64::from(self.fill_up(agent).await?);
+                }
+                self.skip_cooldown().await?;
             }
-            advance(house, COOLDOWN_MS).await?;
-        }
-        if tally.duels >= plan.rounds || stop.is_cancelled() {
-            return Ok(());
-        }
-        for at in 0..running.len() {
-            if let Ok(Some(status)) = running[at].child.try_wait() {
-                let program = running.swap_remove(at);
-                let name = program.name.clone();
-                let words = end(program).await;
-                return Err(Failure::new(
-                    ExitCode::Refused,
-                    format!("{name:?} ended after {} of {} duels ({status})", tally.duels, plan.rounds),
-                )
-                .hint(if words.trim().is_empty() {
-                    "it wrote nothing to standard error; run it against `arena demo` to see what it does"
-                        .to_owned()
-                } else {
-                    format!("its last words: {}", words.trim())
-                }));
+            if tally.duels >= self.plan.rounds || self.stop.is_cancelled() {
+                return Ok(());
+            }
+            // Told one look later: its last duel may have been settled since this look.
+            if let Some((at, status)) = ended {
+                return Err(self.left(programs.swap_remove(at), status, tally.duels).await);
+            }
+            ended = programs
+                .iter_mut()
+                .enumerate()
+                .find_map(|(at, program)| program.ended().map(|status| (at, status)));
+            if quiet_since.elapsed() > self.plan.patience {
+                return Err(self.stalled(&agents, programs, tally.duels).await?);
+            }
+            if ended.is_none() {
+                tokio::time::sleep(LOOK).await;
             }
         }
-        if news.elapsed() > STALL {
-            return Err(Failure::new(
-                ExitCode::Refused,
-                format!("no duel was settled for {} seconds, after {} of {}", STALL.as_secs(), tally.duels, plan.rounds),
-            )
-            .hint("check that the program connects to ARENA_MCP_URL with ARENA_API_KEY, enters the arena and challenges ARENA_OPPONENT"));
-        }
-        tokio::time::sleep(LOOK).await;
     }
-}
 
-pub(super) fn unwritable(error: &std::io::Error) -> Failure {
-    Failure::failed(format!("the transcripts cannot be written: {error}"))
-        .hint("check the path of --transcripts and the free space")
-}
+    /// The id of a side.
+    async fn agent(&self, side: usize) -> Result<String, Fault> {
+        self.house
+            .store
+            .read(move |tx| identity::people::get(tx, nickname(side)).map(|person| person.id))
+            .await
+    }
 
-async fn advance(house: &House, ms: i64) -> Result<(), Failure> {
-    let store = house.store.clone();
-    tokio::task::spawn_blocking(move || store.advance(ms))
-        .await
-        .map_err(|error| Failure::failed(format!("the clock was not moved: {error}")))??;
-    Ok(())
+    async fn settled(&self, agent: &str, after: i64) -> Result<Vec<News>, Fault> {
+        let (agent, service) = (agent.to_owned(), Arc::clone(&self.house.service));
+        let read = move |tx: &mut dyn kernel::tx::Tx| {
+            let settled = duels::settled_after(tx, &agent, after, LOOK_MAX)?;
+            let news = settled.into_iter().map(|(seq, slug, record)| {
+                let duel = duels::publics::duel_record(&service, tx, &slug)?;
+                Ok(News { seq, record, duel })
+            });
+            news.collect()
+        };
+        self.house.store.read(read).await
+    }
+
+    async fn fill_up(&self, agent: &str) -> Result<bool, Fault> {
+        let (agent, points) = (agent.to_owned(), self.plan.points);
+        let fill_up = FillUp { agent, points, seed: OsIds.seed() };
+        let filled = self.house.store.write(Box::new(fill_up)).await?;
+        Ok(matches!(filled, Verdict::Done(true)))
+    }
+
+    async fn skip_cooldown(&self) -> Result<(), Failure> {
+        let store = self.house.store.clone();
+        tokio::task::spawn_blocking(move || store.advance(COOLDOWN_MS))
+            .await
+            .map_err(|error| Failure::failed(format!("the clock was not moved: {error}")))??;
+        Ok(())
+    }
+
+    /// A program ended before the run did.
+    async fn left(&self, program: Program, status: ExitStatus, duels: u64) -> Failure {
+        let name = program.name();
+        let words = program.end().await;
+        Failure::new(
+            ExitCode::Refused,
+            format!("{name} ended after {duels} of {} duels ({status})", self.plan.rounds),
+        )
+        .hint(if words.is_empty() {
+            "it wrote nothing to standard error; run it against `arena demo` to see what it does".to_owned()
+        } else {
+            format!("its last words: {words}")
+        })
+    }
+
+    /// Nothing was settled for too long: who never came in, and what the programs said last.
+    async fn stalled(
+        &self,
+        agents: &[String; 2],
+        programs: &[Program],
+        duels: u64,
+    ) -> Result<Failure, Fault> {
+        let mut hints = Vec::new();
+        for program in programs {
+            let agent = agents[program.side].clone();
+            if !self.house.store.read(move |tx| duels::simulation::has_entered(tx, &agent)).await? {
+                hints.push(format!(
+                    "{} never entered the arena: check that it calls enter_arena at ARENA_MCP_URL with ARENA_API_KEY",
+                    program.name()
+                ));
+            }
+            let words = program.last_words();
+            if !words.is_empty() {
+                hints.push(format!("the last words of {}: {words}", program.name()));
+            }
+        }
+        if hints.is_empty() {
+            hints.push(
+                "check that one side challenges ARENA_OPPONENT and that both demand; an agent that thinks for long needs a lower --clock-speed and more --patience"
+                    .to_owned(),
+            );
+        }
+        Ok(Failure::new(
+            ExitCode::Refused,
+            format!(
+                "no duel was settled for {} seconds, after {duels} of {}",
+                self.plan.patience.as_secs(),
+                self.plan.rounds
+            ),
+        )
+        .hint(hints.join("; ")))
+    }
 }

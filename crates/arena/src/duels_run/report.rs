@@ -3,95 +3,114 @@
 use serde::Serialize;
 
 use super::{
+    interval::Figure,
     plan::Plan,
-    tally::{Figure, Figures, Tally},
+    tally::{Figures, Tally},
 };
 use crate::{
     failure::Failure,
-    output::{print, table},
+    output::{
+        print, table,
+        terminal::{Style, Terminal},
+    },
 };
 
 /// The answer with `--json`.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Report {
-    pub(crate) seed: u64,
-    pub(crate) rounds: u64,
-    pub(crate) duels: u64,
+    seed: u64,
+    rounds: u64,
+    duels: u64,
     /// How often the whole pot burned.
-    pub(crate) burned: Figure,
-    pub(crate) players: [Figures; 2],
-    /// Pairs of accounts that were opened: a new one whenever a side had fewer points than a stake.
-    pub(crate) accounts: u64,
+    over_pot: Figure,
+    /// The mean part of all stakes that burned.
+    burn_share: Figure,
+    players: [Figures; 2],
+    /// Points that an account begins with, and how often a side that had too few left got them again.
+    points: i64,
+    refills: u64,
     /// Real seconds.
-    pub(crate) seconds: f64,
+    seconds: f64,
     /// Whether the run was broken off before its end.
-    pub(crate) broken_off: bool,
+    broken_off: bool,
+    /// Whether the same seed plays the same duels again.
+    repeatable: bool,
 }
 
+/// What the intervals are, below the table.
+const INTERVALS: &str = "In brackets: 95 % intervals, Wilson's for how often, Student's for means and return, as if duels did not\ninfluence each other.";
+
 impl Report {
-    pub(crate) fn of(plan: &Plan, tally: &Tally, accounts: u64, seconds: f64) -> Self {
-        let mut names = [plan.players[0].name(), plan.players[1].name()];
-        if names[0] == names[1] {
-            names = [format!("{} (a)", names[0]), format!("{} (b)", names[1])];
-        }
+    pub(crate) fn of(plan: &Plan, tally: &Tally, seconds: f64) -> Self {
         Self {
             seed: plan.seed,
             rounds: plan.rounds,
             duels: tally.duels,
-            burned: tally.burned(),
-            players: tally.figures(&names),
-            accounts,
+            over_pot: tally.over_pot(),
+            burn_share: tally.burn_share(),
+            players: tally.figures(&[plan.players[0].name(), plan.players[1].name()]),
+            points: plan.points,
+            refills: tally.refills,
             seconds: (seconds * 1000.0).round() / 1000.0,
             broken_off: tally.duels < plan.rounds,
+            repeatable: plan.is_scripted(),
         }
     }
 
-    pub(crate) fn show(&self, as_json: bool) -> Result<(), Failure> {
+    pub(crate) fn show(&self, as_json: bool, terminal: Terminal) -> Result<(), Failure> {
         if as_json {
             return print::json(self);
         }
-        let figure =
-            |figure: &Figure| format!("{:.1} % ({:.1} to {:.1})", figure.percent, figure.low, figure.high);
-        let rows: Vec<Vec<String>> = self
-            .players
-            .iter()
-            .map(|side| {
-                vec![
-                    side.player.clone(),
-                    side.wins.to_string(),
-                    side.draws.to_string(),
-                    side.losses.to_string(),
-                    figure(&side.rating),
-                    figure(&side.demand),
-                    figure(&side.payout),
-                    format!("{:+.1} %", side.roi_percent),
-                    side.timeouts.to_string(),
-                ]
-            })
-            .collect();
-        let head = [
-            "player",
-            "won",
-            "even",
-            "lost",
-            "rating",
-            "asked of the pot",
-            "got of the pot",
-            "return",
-            "timeouts",
+        let [a, b] = &self.players;
+        let row = |name: &str, cell: fn(&Figures) -> String| vec![name.to_owned(), cell(a), cell(b)];
+        let rows = [
+            row("player", |side| side.player.clone()),
+            row("won", |side| often(side.wins, side.win_rate)),
+            row("even", |side| often(side.draws, side.draw_rate)),
+            row("lost", |side| often(side.losses, side.loss_rate)),
+            row("let the time pass", |side| often(side.timeouts, side.timeout_rate)),
+            row("rating", |side| share(side.rating)),
+            row("asked of the pot", |side| share(side.demand_share)),
+            row("got of the pot", |side| share(side.payout_share)),
+            row("return on stakes", |side| share(side.roi)),
         ];
-        print::data(&table::columns(&head, &rows));
+        let laid = table::columns(&["", "side a", "side b"], &rows);
+        let (head, body) = laid.split_once('\n').unwrap_or((&laid, ""));
+        let burned = format!(
+            "Of the stakes {} burned; the whole pot in {} of the duels.",
+            share(self.burn_share),
+            share(self.over_pot),
+        );
+        let with = if self.repeatable {
+            format!("{} duels from seed {}", self.duels, self.seed)
+        } else {
+            format!("{} duels", self.duels)
+        };
+        let filled = format!(
+            "{with} in {:.1} s. A side that had too few points left got its {} again, {} times in all; that is no return.",
+            self.seconds, self.points, self.refills,
+        );
         print::data(&format!(
-            "\n{} duels from seed {}; {} burned the whole pot. {} pairs of accounts: a side without the points for a stake starts anew.\nIn brackets: 95 % intervals, Wilson's for rates, normal for means.\n",
-            self.duels,
-            self.seed,
-            figure(&self.burned),
-            self.accounts,
+            "{}\n{body}\n{}\n{filled}\n{}\n",
+            terminal.paint(Style::Strong, head),
+            terminal.paint(Style::Burn, &burned),
+            terminal.paint(Style::Muted, INTERVALS),
         ));
         if self.broken_off {
             print::note(&format!("the run ended after {} of {} rounds", self.duels, self.rounds));
         }
         Ok(())
+    }
+}
+
+fn often(times: u64, rate: Figure) -> String {
+    format!("{times} = {}", share(rate))
+}
+
+fn share(figure: Figure) -> String {
+    match (figure.low, figure.high) {
+        (Some(low), Some(high)) => format!("{:.1} % ({low:.1} to {high:.1})", figure.percent),
+        _ => format!("{:.1} %", figure.percent),
     }
 }

@@ -14,7 +14,8 @@ use std::{
 use duels::{
     Duels,
     ops::{challenge_agent, enter_arena, send_message, submit_demand},
-    rules::limits::{COOLDOWN_MS, PRESENCE_MINUTES_MAX, STAKE_POINTS_MIN},
+    publics::DuelRecord,
+    rules::limits::{COOLDOWN_MS, PRESENCE_MINUTES_MAX},
     view::Record,
 };
 use kernel::{
@@ -26,11 +27,18 @@ use kernel::{
     time::Clock,
     tx::{Command, Tx, Verdict},
 };
-use serde::Serialize;
 use store::{Options, Place, Solo};
 
-use super::{plan::Plan, tally::Tally};
-use crate::demo::script::{Position, Script, pick};
+use super::{
+    fill::{FILL_BELOW_POINTS, FillUp},
+    plan::{Plan, nickname},
+    tally::Tally,
+    transcript,
+};
+use crate::{
+    demo::script::{Position, Script, pick},
+    failure::Failure,
+};
 
 /// When these runs take place: a whole hour, so that transcripts of one seed are equal for ever.
 const BEGIN_MS: i64 = 1_800_000_000_000;
@@ -45,27 +53,6 @@ impl Clock for MovedClock {
     fn real_ms(&self) -> i64 {
         self.0.load(Ordering::Relaxed)
     }
-}
-
-/// A settled duel as a line of the transcript file.
-#[derive(Debug, Serialize)]
-struct Transcript<'a> {
-    round: u64,
-    players: [&'a str; 2],
-    started_at: Moment,
-    finished_at: Moment,
-    settlement: duels::rules::settle::Settlement,
-    stakes: [i64; 2],
-    demands: [i64; 2],
-    payouts: [i64; 2],
-    burned: i64,
-    messages: Vec<Line<'a>>,
-}
-
-#[derive(Debug, Serialize)]
-struct Line<'a> {
-    by: &'a str,
-    message: &'a str,
 }
 
 /// One side.
@@ -101,19 +88,15 @@ impl Command for Join {
     }
 }
 
-/// Which side said what.
-type Said = (usize, &'static str);
-
 struct Game<'g, 'c> {
     solo: &'g mut Solo<'c>,
     service: Arc<Duels>,
     ids: Arc<SeededIds>,
     clock: Arc<MovedClock>,
     points: i64,
-    accounts: u64,
 }
 
-/// Plays until the plan is done or `stop` is set; answers the number of pairs of accounts.
+/// Plays until the plan is done or `stop` is set.
 pub(super) fn play(
     plan: &Plan,
     scripts: [&'static Script; 2],
@@ -121,7 +104,7 @@ pub(super) fn play(
     mut transcripts: Option<&mut dyn Write>,
     stop: &AtomicBool,
     mut each: impl FnMut(u64),
-) -> Result<u64, Fault> {
+) -> Result<(), Failure> {
     let clock = Arc::new(MovedClock(AtomicI64::new(BEGIN_MS)));
     let ids = Arc::new(SeededIds::new(plan.seed));
     let options = Options {
@@ -130,48 +113,44 @@ pub(super) fn play(
         schemas: vec![identity::SCHEMA, duels::SCHEMA],
         ..Options::new(Place::Memory)
     };
-    let played = store::solo(options, |solo| -> Result<u64, Fault> {
+    let played = store::solo(options, |solo| -> Result<(), Failure> {
         let service = Duels::open_solo(solo, Arc::clone(&ids) as Arc<dyn Ids>)?;
-        let mut game = Game { solo, service, ids, clock, points: plan.points, accounts: 0 };
-        let mut seats = game.new_pair(scripts)?;
+        let mut game = Game { solo, service, ids, clock, points: plan.points };
+        let mut seats = [game.join(scripts[0], nickname(0))?, game.join(scripts[1], nickname(1))?];
         for round in 1..=plan.rounds {
             if stop.load(Ordering::Relaxed) {
                 break;
             }
-            if seats.iter().any(|seat| seat.available < STAKE_POINTS_MIN) {
-                seats = game.new_pair(scripts)?;
-            }
             // Who begins alternates, so that neither side has the first word more often.
             let first = usize::from(round % 2 == 0);
-            let (record, words) = game.duel(&mut seats, first)?;
+            let record = game.duel(&mut seats, first)?;
             tally.add(&record, first);
             if let Some(out) = transcripts.as_deref_mut() {
-                write_line(out, round, &seats, first, &record, &words)?;
+                transcript::write(out, round, &game.last_duel(&seats[first])?)?;
+            }
+            for seat in &mut seats {
+                tally.refills += u64::from(game.fill_up(seat)?);
             }
             each(round);
         }
-        Ok(game.accounts)
+        Ok(())
     });
     played.map_err(Fault::internal)?
 }
 
 impl Game<'_, '_> {
-    fn new_pair(&mut self, scripts: [&'static Script; 2]) -> Result<[Seat; 2], Fault> {
-        self.accounts += 1;
-        let one = self.join(scripts[0], 'a')?;
-        let two = self.join(scripts[1], 'b')?;
-        Ok([one, two])
-    }
-
-    fn join(&mut self, script: &'static Script, side: char) -> Result<Seat, Fault> {
-        let nickname = format!("{}-{side}{}", script.nickname, self.accounts);
+    fn join(&mut self, script: &'static Script, nickname: &str) -> Result<Seat, Fault> {
         let id = self.ids.slug();
-        let join =
-            Join { id: id.clone(), nickname: nickname.clone(), points: self.points, seed: self.ids.seed() };
+        let join = Join {
+            id: id.clone(),
+            nickname: nickname.to_owned(),
+            points: self.points,
+            seed: self.ids.seed(),
+        };
         self.solo.write(&join)?;
         let principal = Principal {
             person_id: id,
-            nickname,
+            nickname: nickname.to_owned(),
             scopes: vec![duels::SCOPE.to_owned()],
             provider: "key".to_owned(),
             linked_providers: Vec::new(),
@@ -182,6 +161,27 @@ impl Game<'_, '_> {
             present_until: Moment::from_millis(0),
             opponent_took_percent: None,
             available: self.points,
+        })
+    }
+
+    /// Whether the side had too few points.
+    fn fill_up(&mut self, seat: &mut Seat) -> Result<bool, Fault> {
+        if seat.available >= FILL_BELOW_POINTS {
+            return Ok(false);
+        }
+        let agent = seat.call.principal.person_id.clone();
+        let filled = self.solo.write(&FillUp { agent, points: self.points, seed: self.ids.seed() })?;
+        seat.available = self.points;
+        Ok(matches!(filled, Verdict::Done(true)))
+    }
+
+    /// The public record of the duel that a side played last.
+    fn last_duel(&mut self, seat: &Seat) -> Result<DuelRecord, Fault> {
+        let (service, agent) = (Arc::clone(&self.service), &seat.call.principal.person_id);
+        self.solo.read(|tx| {
+            let newest = duels::settled_after(tx, agent, 0, 1)?.pop();
+            let (_, slug, _) = newest.ok_or_else(|| Fault::internal("a settled duel is not there"))?;
+            duels::publics::duel_record(&service, tx, &slug)
         })
     }
 
@@ -202,7 +202,7 @@ impl Game<'_, '_> {
     }
 
     /// One duel; the record is that of the side that began.
-    fn duel(&mut self, seats: &mut [Seat; 2], first: usize) -> Result<(Record, Vec<Said>), Fault> {
+    fn duel(&mut self, seats: &mut [Seat; 2], first: usize) -> Result<Record, Fault> {
         let second = 1 - first;
         for seat in seats.iter_mut() {
             // A duel takes less than a minute here; a presence that ends within it is renewed.
@@ -245,32 +245,6 @@ impl Game<'_, '_> {
         seats[first].available += record.your_payout - record.your_stake;
         seats[second].available += record.opponent_payout - record.opponent_stake;
         self.wait(COOLDOWN_MS);
-        Ok((record, vec![(first, opening), (second, answer)]))
+        Ok(record)
     }
-}
-
-fn write_line(
-    out: &mut dyn Write,
-    round: u64,
-    seats: &[Seat; 2],
-    first: usize,
-    record: &Record,
-    words: &[Said],
-) -> Result<(), Fault> {
-    let name = |at: usize| seats[at].call.principal.nickname.as_str();
-    let order = |own: i64, other: i64| if first == 0 { [own, other] } else { [other, own] };
-    let line = Transcript {
-        round,
-        players: [name(0), name(1)],
-        started_at: record.started_at,
-        finished_at: record.finished_at,
-        settlement: record.settlement,
-        stakes: order(record.your_stake, record.opponent_stake),
-        demands: order(record.your_demand, record.opponent_demand),
-        payouts: order(record.your_payout, record.opponent_payout),
-        burned: record.platform_credit,
-        messages: words.iter().map(|(by, message)| Line { by: name(*by), message }).collect(),
-    };
-    serde_json::to_writer(&mut *out, &line).map_err(Fault::internal)?;
-    out.write_all(b"\n").map_err(Fault::internal)
 }

@@ -44,6 +44,7 @@ pub(crate) struct Plan<'a> {
 /// A server that answers.
 pub(crate) struct House {
     pub(crate) store: Store,
+    pub(crate) service: Arc<Duels>,
     pub(crate) office: Office,
     stop: CancellationToken,
     stop_workers: watch::Sender<bool>,
@@ -126,7 +127,7 @@ impl House {
             tokio::spawn(housekeeping(store.clone(), stopping)),
         ];
         let doors = tokio::spawn(doors::serve(listener, router, limits, stop.clone().cancelled_owned()));
-        Ok(Self { store, office, stop, stop_workers, doors, workers, socket })
+        Ok(Self { store, service, office, stop, stop_workers, doors, workers, socket })
     }
 
     /// Which engine holds the data.

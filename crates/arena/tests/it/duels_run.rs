@@ -58,19 +58,42 @@ fn one_seed_plays_the_same_duels() {
     let lines: Vec<Value> = one.1.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(lines.len(), 600);
     let (mut wins, mut burned) = (0, 0);
-    for line in &lines {
-        let of = |field: &str, side: usize| line[field][side].as_i64().unwrap();
-        let gross = of("stakes", 0) + of("stakes", 1);
-        assert_eq!(of("payouts", 0) + of("payouts", 1) + line["burned"].as_i64().unwrap(), gross, "{line}");
-        let fits = of("demands", 0) + of("demands", 1) < gross;
+    for (at, line) in lines.iter().enumerate() {
+        assert_eq!(line["round"], at + 1);
+        assert_eq!(
+            (line["settled"].as_bool(), line["transcript"].as_array().map(Vec::len)),
+            (Some(true), Some(2)),
+            "{line}"
+        );
+        // The first word is each side's in turn.
+        let (a, b) = (at % 2, 1 - at % 2);
+        assert_eq!(line["participants"][a]["nickname"], "side-a", "{line}");
+        let of = |field: &str, side: usize| line["participants"][side][field].as_i64().unwrap();
+        let gross = of("stake", a) + of("stake", b);
+        assert_eq!(of("payout", a) + of("payout", b) + line["burn"].as_i64().unwrap(), gross, "{line}");
+        let fits = of("demand", a) + of("demand", b) < gross;
         assert_eq!(line["settlement"], if fits { "WITHIN_POT" } else { "OVER_POT" }, "{line}");
-        wins += u64::from(of("payouts", 0) > of("stakes", 0));
+        wins += u64::from(of("payout", a) > of("stake", a));
         burned += u64::from(!fits);
     }
     assert_eq!(one.0["players"][0]["wins"].as_u64(), Some(wins));
     #[expect(clippy::cast_precision_loss, reason = "a small count")]
     let percent = (burned as f64 / 600.0 * 1000.0).round() / 10.0;
-    assert_eq!(one.0["burned"]["percent"].as_f64(), Some(percent));
+    assert_eq!(one.0["overPot"]["percent"].as_f64(), Some(percent));
+    assert_eq!(one.0["repeatable"], true);
+}
+
+/// Two that burn every pot run out of points, and get them again as often as it takes.
+#[test]
+fn a_side_without_points_is_filled_up_and_the_run_goes_on() {
+    let home = Home::new();
+    let told = run(&home, &["--a", "greedy", "--b", "greedy", "--rounds", "300", "--points", "10", "--json"]);
+    assert_eq!(told.code, 0, "{}", told.stderr);
+    let report: Value = serde_json::from_str(&told.stdout).unwrap();
+    assert_eq!(report["duels"], 300);
+    assert!(report["refills"].as_u64().unwrap() > 0, "{report}");
+    let roi = report["players"][0]["roi"]["percent"].as_f64().unwrap();
+    assert!(roi <= 0.0, "what was filled up is no return: {roi}");
 }
 
 #[test]
@@ -78,7 +101,7 @@ fn people_get_a_table() {
     let home = Home::new();
     let told = run(&home, &["--a", "greedy", "--b", "greedy", "--rounds", "20"]);
     assert_eq!(told.code, 0, "{}", told.stderr);
-    for part in ["PLAYER", "greedy (a)", "greedy (b)", "20 duels from seed 1", "Wilson"] {
+    for part in ["SIDE A", "SIDE B", "greedy", "got of the pot", "20 duels from seed 1", "Wilson"] {
         assert!(told.stdout.contains(part), "{part} in {}", told.stdout);
     }
     assert!(!told.stdout.contains('\u{1b}'), "plain off a terminal: {}", told.stdout);
@@ -89,7 +112,7 @@ fn the_example_plays_a_script_and_leaves_nothing_behind() {
     let home = Home::new();
     let copy = home.path().join("agent.py");
     std::fs::copy(example(), &copy).unwrap();
-    let program = format!("python3 {} 1000", copy.display());
+    let program = format!("python3 {}", copy.display());
     let file = home.path().join("played").display().to_string();
     let arguments =
         ["--a", "tit-for-tat", "--b", &program, "--rounds", "2", "--transcripts", &file, "--json"];
@@ -143,17 +166,43 @@ fn what_cannot_play_is_told() {
     }
     let script = home.path().join("last words.sh");
     std::fs::write(&script, "echo 'I give up \u{1b}[2J' >&2; exit 3").unwrap();
-    std::fs::rename(&script, home.path().join("words.sh")).unwrap();
-    let program = format!("sh {}", home.path().join("words.sh").display());
+    let program = format!("sh '{}'", script.display());
     let told = run(&home, &["--a", &program, "--b", "honest"]);
     assert!(told.code == 6 && told.stderr.contains("I give up"), "{}", told.stderr);
     assert!(!told.stderr.contains('\u{1b}'), "{}", told.stderr);
-    for arguments in
-        [["--rounds", "0"], ["--rounds", "1000001"], ["--points", "4"], ["--transcripts", "/nonexistent/x"]]
-    {
-        let told = run(&home, &[&["--a", "honest", "--b", "greedy"][..], &arguments[..]].concat());
+    for (option, value) in [
+        ("--rounds", "0"),
+        ("--rounds", "1000001"),
+        ("--points", "9"),
+        ("--patience", "0"),
+        ("--clock-speed", "0.5"),
+        ("--clock-speed", "1001"),
+        ("--a", "python3 'agent.py"),
+        ("--transcripts", "/nonexistent/x"),
+    ] {
+        let mut arguments = vec!["--b", "greedy", option, value];
+        if option != "--a" {
+            arguments.extend(["--a", "honest"]);
+        }
+        let told = run(&home, &arguments);
         assert_eq!(told.code, 2, "{arguments:?}: {}", told.stderr);
     }
+}
+
+/// A program that does nothing is told of by name with what it said, and ended with all that it started.
+#[test]
+fn a_program_that_does_nothing_ends_the_run_after_the_patience() {
+    let home = Home::new();
+    let script = home.path().join("idle.sh");
+    std::fs::write(&script, "trap '' TERM; echo 'thinking' >&2; sleep 3600 & sleep 3600 & wait; wait")
+        .unwrap();
+    let program = format!("sh {}", script.display());
+    let told = run(&home, &["--a", "honest", "--b", &program, "--rounds", "3", "--patience", "1"]);
+    assert_eq!(told.code, 6, "{}", told.stderr);
+    for words in ["no duel was settled for 1 seconds", "side-b", "never entered the arena", "thinking"] {
+        assert!(told.stderr.contains(words), "{words}: {}", told.stderr);
+    }
+    assert_eq!(running(&script.display().to_string()), 0);
 }
 
 #[test]
