@@ -1,8 +1,8 @@
 // Opens every page in a real browser and says, as lines of JSON, what is wrong with it.
 //
 // node pages.cjs BASE_URL CHROMIUM PATHS SHOTS: PATHS is a JSON object of names and paths, SHOTS a
-// directory for screenshots or empty. It prints {"problem": …} for each fault, {"listening": true} when
-// the home page waits for news, and {"checked": …} at the end.
+// directory for screenshots or empty. It prints {"problem": …} for each fault, {"seen": …} after each page,
+// {"listening": true} when the home page waits for news, and {"checked": …} at the end.
 'use strict';
 const fs = require('node:fs');
 const path = require('node:path');
@@ -95,6 +95,7 @@ async function visit(browser, name, options, judged) {
     await page.screenshot({ path: path.join(shots, file), fullPage: true });
   }
   await context.close();
+  say({ seen: where });
 }
 
 /// Without a script: the theme's button, and a way to connect that opens.

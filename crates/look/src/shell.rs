@@ -88,7 +88,6 @@ impl Shell<'_> {
     }
 
     fn header(&self) -> Markup {
-        let other = if self.theme == Some(Theme::Dark) { Theme::Light } else { Theme::Dark };
         html! {
             header class="top" {
                 a class="brand" href="/" { (self.name) }
@@ -99,7 +98,9 @@ impl Shell<'_> {
                 }
                 form method="post" action="/theme" {
                     input type="hidden" name="back" value=(self.path);
-                    button name="to" value=(other.as_str()) { (match other { Theme::Light => "Light", Theme::Dark => "Dark" }) }
+                    // The style sheet hides the one that is on, which only it knows without a choice.
+                    button name="to" value=(Theme::Light.as_str()) { "Light" }
+                    button name="to" value=(Theme::Dark.as_str()) { "Dark" }
                 }
             }
         }

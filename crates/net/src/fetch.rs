@@ -29,9 +29,7 @@ pub enum FetchError {
     )]
     BadAddress,
     /// Also for a name that nobody knows, so that nobody learns which names are known on the inside.
-    #[error(
-        "its host is not known on the public internet; check the name and send an address that anybody can open"
-    )]
+    #[error("its host is not known on the public internet; send an address that anybody can open")]
     NotPublic,
     #[error("its server could not be reached over TLS; check that the address opens in a browser")]
     Unreachable,

@@ -77,25 +77,28 @@ impl Drop for Seat {
 /// What an address is counted as. A proxy on this machine speaks for many, so loopback is not counted;
 /// one IPv6 customer has a whole /64.
 fn counted(address: IpAddr) -> Option<IpAddr> {
-    match address.to_canonical() {
-        address if address.is_loopback() => None,
-        IpAddr::V6(address) => Some(Ipv6Addr::from_bits(address.to_bits() & !u128::from(u64::MAX)).into()),
-        address => Some(address),
+    let address = address.to_canonical();
+    if address.is_loopback() {
+        return None;
     }
+    Some(match address {
+        IpAddr::V4(_) => address,
+        IpAddr::V6(long) => Ipv6Addr::from_bits(long.to_bits() & !u128::from(u64::MAX)).into(),
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn peer(address: &str) -> Option<Peer> {
-        Some(Peer(address.parse().unwrap()))
+    fn peer(address: &str) -> Peer {
+        Peer(address.parse().unwrap())
     }
 
     #[test]
     fn one_address_cannot_take_all_seats() {
         let seats = Seats::default();
-        let take = |address| seats.take(peer(address), 5, 2);
+        let take = |address| seats.take(Some(peer(address)), 5, 2);
         let first = take("203.0.113.7").unwrap();
         let mapped = take("::ffff:203.0.113.7").unwrap();
         assert_eq!(take("203.0.113.7").unwrap_err(), Full::Address);
@@ -112,12 +115,12 @@ mod tests {
     #[test]
     fn all_seats_are_counted_wherever_they_are_taken_from() {
         let seats = Seats::default();
-        let taken: Vec<Seat> = [peer("127.0.0.1"), peer("::1"), None]
+        let taken: Vec<Seat> = [Some(peer("127.0.0.1")), Some(peer("::1")), None]
             .into_iter()
             .map(|peer| seats.take(peer, 3, 0).unwrap())
             .collect();
-        assert_eq!(seats.take(peer("127.0.0.1"), 3, 9).unwrap_err(), Full::All);
+        assert_eq!(seats.take(Some(peer("127.0.0.1")), 3, 9).unwrap_err(), Full::All);
         drop(taken);
-        assert!(seats.take(peer("127.0.0.1"), 3, 0).is_ok());
+        assert!(seats.take(Some(peer("127.0.0.1")), 3, 0).is_ok());
     }
 }

@@ -85,7 +85,7 @@ pub(super) fn read(service: &Duels, tx: &mut dyn Tx, id: &str) -> Result<Page, F
                 }
             }
         }
-        p class="muted" { "In this arena since " (ago(agent.opened_at, now)) "." }
+        p class="muted" { "Came to this arena " (ago(agent.opened_at, now)) "." }
     };
     Ok(Page { title: agent.nickname.clone(), description: behaviour, main: main.into_string() })
 }

@@ -89,15 +89,22 @@ fn settled(
     transcript: &[(String, Message)],
     now: Moment,
 ) -> Markup {
-    let (class, end) = match finish.settlement {
+    let pot = duel.distributable_pot();
+    let (class, headline, end) = match finish.settlement {
         Settlement::WithinPot => {
             let [a, b] = duel.demands().map(|demand| demand.unwrap_or(0));
-            ("is-deal", format!("{} unclaimed, burned", number(duel.distributable_pot() - a - b)))
+            let end = match pot - a - b {
+                0 => "nothing left over".to_owned(),
+                rest => format!("{} unclaimed, burned", number(rest)),
+            };
+            ("is-deal", format!("A deal over {} points", number(pot)), end)
         }
-        Settlement::OverPot => ("is-burn", "too much: all burned".to_owned()),
+        Settlement::OverPot => {
+            ("is-burn", format!("{} points burned", number(finish.burn)), "too much together".to_owned())
+        }
     };
     html! {
-        h1 { (name(&duel.seat(Side::A).nickname)) " against " (name(&duel.seat(Side::B).nickname)) }
+        h1 { (headline) }
         (versus(duel))
         (feed::pot(duel).figure(&html! { (end) }))
         p class={ "verdict " (class) } { (summary) " " span class="muted" { (ago(finish.at, now)) } }
