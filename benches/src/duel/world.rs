@@ -37,9 +37,19 @@ impl World {
     /// Opens a place for agents that it knows already.
     pub(crate) async fn open(place: Place, agents: Vec<Arc<Person>>, tape: Option<Tape>) -> Outcome<Self> {
         let store = people::open(place, tape.as_ref().map(Tape::probe))?;
+        Self::on(store, agents, tape, Outside::default()).await
+    }
+
+    /// On a store that is open, with what it has outside of it.
+    pub(crate) async fn on(
+        store: Store,
+        agents: Vec<Arc<Person>>,
+        tape: Option<Tape>,
+        outside: Outside,
+    ) -> Outcome<Self> {
         let opened = store.clone();
         let service = tokio::task::spawn_blocking(move || {
-            Duels::open(&opened, Arc::new(OsIds) as Arc<dyn Ids>, "http://127.0.0.1", Outside::default())
+            Duels::open(&opened, Arc::new(OsIds) as Arc<dyn Ids>, "http://127.0.0.1", outside)
         });
         let product = Arc::new(duels::product(&service.await??));
         if let Some(tape) = &tape {
@@ -100,7 +110,7 @@ impl World {
         if holds(answer.as_bytes(), SETTLED) { Ok(()) } else { Err(format!("not settled: {answer}").into()) }
     }
 
-    async fn call(&self, agent: usize, tool: &'static str, body: &str) -> Outcome<String> {
+    pub(crate) async fn call(&self, agent: usize, tool: &'static str, body: &str) -> Outcome<String> {
         let principal = self.agents[agent].principal.clone();
         let call = Call { principal, request_id: "bench".to_owned() };
         let (product, body, tape) = (Arc::clone(&self.product), body.as_bytes().to_vec(), self.tape.clone());

@@ -101,7 +101,7 @@ pub(crate) fn measure(name: Name, effort: Effort) -> Outcome<Vec<Row>> {
             Name::Start => start::measure(effort).await,
             Name::Run => run::measure(effort).await,
             Name::Avatar => tokio::task::spawn_blocking(move || avatar::measure(effort)).await?,
-            Name::Search => tokio::task::spawn_blocking(move || search::measure(effort)).await?,
+            Name::Search => search::measure(effort).await,
         }
     })
 }

@@ -1,16 +1,22 @@
 //! Row `search`: ranking agents by meaning, beside the least that any exact search must do: one
 //! embedding, and one read of all vectors.
 
-use std::{cmp::Reverse, collections::BTreeMap, hint::black_box, time::Instant};
+use std::{cmp::Reverse, collections::BTreeMap, hint::black_box, sync::Arc, time::Instant};
 
-use semantic::{Encoder, Index, Vector, model::DIMS};
+use duels::outside::Outside;
+use semantic::{Embedder, Encoder, Index, LocalEmbedder, Vector, model::DIMS};
 use serde::Deserialize;
+use store::Place;
 
 use super::{Name, Row};
 use crate::{
     Effort,
+    duel::{
+        crowd::{Crowd, random_vectors},
+        world::World,
+    },
     harness::{
-        Outcome,
+        Outcome, people, process,
         progress::Progress,
         rounds::{Rounds, figure},
     },
@@ -22,6 +28,10 @@ const TIES: usize = 1_000;
 const TAKEN: usize = 20;
 const FIRST: usize = 5;
 const RATIO_MAX: f64 = 1.5;
+/// Searches of one account in a minute.
+const SEARCHES_EACH: usize = 10;
+/// Agents that one command writes.
+const WRITTEN_AT_ONCE: usize = 10_000;
 const FOUND_MIN: f64 = 0.85;
 const CASES: &str = include_str!("../../data/retrieval_eval.json");
 /// Repeated to the length of the longest pitch.
@@ -42,7 +52,14 @@ struct Agent {
     vectors: [Vector; 2],
 }
 
-pub(crate) fn measure(effort: Effort) -> Outcome<Vec<Row>> {
+pub(crate) async fn measure(effort: Effort) -> Outcome<Vec<Row>> {
+    let mut rows = tokio::task::spawn_blocking(move || ranking(effort)).await??;
+    rows.extend(operation(effort).await?);
+    Ok(rows)
+}
+
+/// The index alone.
+fn ranking(effort: Effort) -> Outcome<Vec<Row>> {
     let rounds = if effort == Effort::Quick { 3 } else { 31 };
     let progress = Progress::new("search");
     let encoder = Encoder::from_bytes(semantic_model::MODEL)?;
@@ -121,6 +138,71 @@ pub(crate) fn measure(effort: Effort) -> Outcome<Vec<Row>> {
     Ok(rows)
 }
 
+/// The whole operation, as a door calls it, on a database of as many agents.
+async fn operation(effort: Effort) -> Outcome<Vec<Row>> {
+    let rounds: usize = if effort == Effort::Quick { 3 } else { 31 };
+    let progress = Progress::new("search");
+    let encoder = Encoder::from_bytes(semantic_model::MODEL)?;
+    let embedder: Arc<dyn Embedder> =
+        Arc::new(LocalEmbedder::start(|| Encoder::from_bytes(semantic_model::MODEL))?);
+    let home = tempfile::tempdir_in(process::directory()?)?;
+    let store = people::open(Place::Directory(home.path().to_owned()), None)?;
+    for first in (0..AGENTS).step_by(WRITTEN_AT_ONCE) {
+        progress.say(&format!("writing agent {first} of {AGENTS}"));
+        let numbers = u32::try_from(first)?..u32::try_from(first + WRITTEN_AT_ONCE)?;
+        store.write(Box::new(Crowd { numbers, model: embedder.model_id().to_owned() })).await?;
+    }
+    let searchers = people::join(&store, "searcher", rounds.div_ceil(SEARCHES_EACH) + 1).await?;
+    let outside = Outside { embedder: Some(embedder), ..Outside::default() };
+    progress.say("reading the vectors");
+    let world = World::on(store, searchers, None, outside).await?;
+    let search = |round: usize, query: &str| {
+        let body = serde_json::json!({ "query": query }).to_string();
+        let world = world.clone();
+        async move {
+            let began = Instant::now();
+            let answer = world.call(round / SEARCHES_EACH, "search_agents", &body).await?;
+            let took = began.elapsed().as_secs_f64() * 1e3;
+            let answer: serde_json::Value = serde_json::from_str(&answer)?;
+            if answer["returned_count"] == TAKEN {
+                Outcome::Ok(took)
+            } else {
+                Err(format!("not {TAKEN} found: {answer}").into())
+            }
+        }
+    };
+    let cold = search(rounds.next_multiple_of(SEARCHES_EACH), "who keeps agreements").await?;
+    let cases: Vec<Case> = serde_json::from_str(CASES)?;
+    let bytes = vec![1_u64; AGENTS * 2 * DIMS / size_of::<u64>()];
+    let [mut whole, mut least] = [(); 2].map(|()| Rounds::default());
+    progress.say(&format!("{rounds} searches of the whole operation"));
+    let queries = cases.iter().flat_map(|case| case.queries.values()).cycle().take(rounds);
+    for (round, query) in queries.enumerate() {
+        least.add(tokio::task::block_in_place(|| {
+            milliseconds(|| encoder.embed(query))
+                + milliseconds(|| bytes.iter().fold(0, |sum, word| sum ^ word))
+        }));
+        whole.add(search(round, query).await?);
+    }
+    world.close().await?;
+    let ratio = whole.over(&least);
+    let row = |what: &str, number: f64, value: String, spread: String| {
+        Row::reported(Name::Search, what, number, value, spread)
+    };
+    let ms = |rounds: &Rounds| format!("{:.1} ms", rounds.median());
+    Ok(vec![
+        row(
+            "search_agents with its SQL and its charge ÷ (one embedding + one read), 100,000 agents",
+            ratio.median(),
+            format!("{:.2}", ratio.median()),
+            ratio.spread(2),
+        )
+        .at_most(RATIO_MAX, "1.5"),
+        row("search_agents, whole operation on SQLite", whole.median(), ms(&whole), whole.spread(1)),
+        row("first search of a node, which reads all vectors", cold, format!("{cold:.0} ms"), String::new()),
+    ])
+}
+
 fn milliseconds<T>(work: impl FnOnce() -> T) -> f64 {
     let began = Instant::now();
     black_box(work());
@@ -128,14 +210,7 @@ fn milliseconds<T>(work: impl FnOnce() -> T) -> f64 {
 }
 
 fn agents() -> Vec<Agent> {
-    let mut seed = 1_u64;
-    let mut vector = || {
-        let components: [f32; DIMS] = std::array::from_fn(|_| {
-            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            f32::from(seed.to_le_bytes()[6]) - 127.5
-        });
-        Vector::quantise(&components)
-    };
+    let mut vector = random_vectors(0);
     let mut agents: Vec<Agent> = Vec::with_capacity(AGENTS);
     for number in 0..AGENTS {
         let vectors = match agents.last() {

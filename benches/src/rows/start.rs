@@ -35,6 +35,8 @@ pub(crate) async fn measure(effort: Effort) -> Outcome<Vec<Row>> {
         tokio::time::sleep(IDLE).await;
         idle.add(server.resident_mib()?);
     }
+    progress.say("memory with the model in use");
+    let loaded = after_a_search(&arena).await?;
     progress.say("size of the tool list");
     let (tools, tokens) = tool_list().await?;
     let row = |what: &str, rounds: &Rounds, value: String| {
@@ -47,6 +49,14 @@ pub(crate) async fn measure(effort: Effort) -> Outcome<Vec<Row>> {
         row("memory when idle", &idle, format!("{:.0} MiB", idle.median())).at_most(60.0, "60 MiB"),
         Row::reported(
             Name::Start,
+            "memory when idle again after searches in three scripts",
+            loaded,
+            format!("{loaded:.0} MiB"),
+            String::new(),
+        )
+        .at_most(140.0, "140 MiB"),
+        Row::reported(
+            Name::Start,
             "duels tools/list, o200k tokens",
             count,
             format!("{tokens} tokens, {tools} tools"),
@@ -54,6 +64,26 @@ pub(crate) async fn measure(effort: Effort) -> Outcome<Vec<Row>> {
         )
         .at_most(5000.0, "5,000"),
     ])
+}
+
+/// Memory that stays once the model has embedded something.
+async fn after_a_search(arena: &std::path::Path) -> Outcome<f64> {
+    let home = tempfile::tempdir_in(process::directory()?)?;
+    let store = people::open(Place::Directory(home.path().to_owned()), None)?;
+    let reader = people::join(&store, "reader", 1).await?.pop().ok_or("nobody joined")?;
+    tokio::task::spawn_blocking(move || store.close()).await?;
+    let server = Server::start(|at| process::arena(arena, home.path(), at), "/readyz").await?;
+    let headers = [format!("Authorization: Bearer {}", reader.token)];
+    for query in ["who keeps agreements", "谁遵守协议", "кто держит слово"] {
+        let body = json!({ "query": query }).to_string();
+        let request = post(server.address, "/duels/v1/search_agents", &headers, &body);
+        let answer = Connection::open(server.address).await?.call(&request).await?;
+        if answer.status != 200 {
+            return Err(format!("a search answered {}", answer.status).into());
+        }
+    }
+    tokio::time::sleep(IDLE).await;
+    server.resident_mib()
 }
 
 /// How many tools the server lists on the wire, and the tokens of their names, descriptions and inputs.

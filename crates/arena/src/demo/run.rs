@@ -33,6 +33,7 @@ use crate::{
     output::{print, terminal::Terminal},
     remote::http::Http,
     serve::{
+        avatars::Workshop,
         banner,
         house::{House, Plan},
         listen::{self, Refused},
@@ -86,6 +87,7 @@ pub(crate) async fn run(
         public_url: public_url.clone(),
         drain_time: DRAIN_TIME,
         on_request: None,
+        workshop: Workshop::default(),
     })
     .await?;
 

@@ -37,7 +37,10 @@ use crate::{
     },
     exit::ExitCode,
     failure::Failure,
-    serve::house::{House, Plan as ServerPlan},
+    serve::{
+        avatars::Workshop,
+        house::{House, Plan as ServerPlan},
+    },
 };
 
 /// How often the run looks for settlements.
@@ -71,6 +74,7 @@ pub(super) async fn play(
         public_url,
         drain_time: Duration::from_secs(1),
         on_request: None,
+        workshop: Workshop::default(),
     })
     .await?;
     house.store.set_speed(plan.clock_speed_milli)?;

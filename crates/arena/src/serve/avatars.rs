@@ -2,7 +2,7 @@
 
 use std::{
     io,
-    os::unix::fs::DirBuilderExt,
+    os::unix::fs::{DirBuilderExt, OpenOptionsExt},
     path::{Path, PathBuf},
     process::Stdio,
     sync::Arc,
@@ -35,23 +35,34 @@ const ANSWER_BYTES_MAX: u64 = 512 * 1024;
 const REFUSAL_BYTES_MAX: u64 = 1024;
 
 /// Where the running program is, also after its file was replaced.
-pub(crate) const OWN_PROGRAM: &str = "/proc/self/exe";
+const OWN_PROGRAM: &str = "/proc/self/exe";
+
+/// What images are made with: who fetches them, and the program whose command `picture` makes them small.
+pub(crate) struct Workshop {
+    pub(crate) fetcher: Fetcher,
+    pub(crate) program: PathBuf,
+}
+
+impl Default for Workshop {
+    /// From public addresses, by this program.
+    fn default() -> Self {
+        Self { fetcher: Fetcher::new(), program: PathBuf::from(OWN_PROGRAM) }
+    }
+}
 
 pub(crate) struct Gallery {
     directory: PathBuf,
-    fetcher: Fetcher,
-    /// The program whose command `picture` makes pictures.
-    program: PathBuf,
+    workshop: Workshop,
     /// One picture at a time: each may take much memory.
     making: Semaphore,
 }
 
 impl Gallery {
     /// Keeps images in `directory`, which is made when it is missing.
-    pub(crate) fn open(directory: PathBuf, fetcher: Fetcher, program: PathBuf) -> io::Result<Arc<Self>> {
+    pub(crate) fn open(directory: PathBuf, workshop: Workshop) -> io::Result<Arc<Self>> {
         // Also the directories above it, which nobody else made yet, are the owner's alone.
         std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&directory)?;
-        Ok(Arc::new(Self { directory, fetcher, program, making: Semaphore::new(1) }))
+        Ok(Arc::new(Self { directory, workshop, making: Semaphore::new(1) }))
     }
 
     /// The path of an image; `None` for what cannot be a name.
@@ -61,6 +72,7 @@ impl Gallery {
 
     async fn made(&self, url: &str) -> Result<Vec<u8>, Fault> {
         let file = self
+            .workshop
             .fetcher
             .fetch(url, pictures::INPUT_BYTES_MAX)
             .await
@@ -77,7 +89,7 @@ impl Gallery {
 
     /// Runs the process; it is killed when this is dropped.
     async fn small(&self, file: &[u8]) -> Result<Vec<u8>, Fault> {
-        let mut child = Command::new(&self.program)
+        let mut child = Command::new(&self.workshop.program)
             .arg("picture")
             .env_clear()
             .stdin(Stdio::piped())
@@ -151,21 +163,38 @@ impl Avatars for Gallery {
     fn remove<'a>(&'a self, name: &'a str) -> Pending<'a, Result<(), Fault>> {
         Box::pin(async move {
             let Some(path) = self.path(name) else { return Ok(()) };
-            match tokio::fs::remove_file(path).await {
-                Err(error) if error.kind() != io::ErrorKind::NotFound => Err(failed(&error)),
-                _ => Ok(()),
+            // A crash may have left the draft of an image without the image.
+            for path in [draft(&path), path] {
+                match tokio::fs::remove_file(path).await {
+                    Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(failed(&error)),
+                    _ => {}
+                }
             }
+            Ok(())
         })
     }
 }
 
+/// What an image is called until it is whole.
+fn draft(path: &Path) -> PathBuf {
+    path.with_extension("draft")
+}
+
 /// Under its name there is the whole image or none, also after a crash.
 fn write_whole(path: &Path, image: &[u8]) -> io::Result<()> {
-    let parent = path.parent().unwrap_or(Path::new("."));
-    let mut file = tempfile::NamedTempFile::new_in(parent)?;
-    io::Write::write_all(&mut file, image)?;
-    file.as_file().sync_all()?;
-    file.persist(path).map_err(|error| error.error)?;
+    let (draft, parent) = (draft(path), path.parent().unwrap_or(Path::new(".")));
+    let mut options = std::fs::OpenOptions::new();
+    let written =
+        options.write(true).create(true).truncate(true).mode(0o600).open(&draft).and_then(|mut file| {
+            io::Write::write_all(&mut file, image)?;
+            file.sync_all()?;
+            std::fs::rename(&draft, path)
+        });
+    if written.is_err() {
+        // What is left of it goes with its name at the latest.
+        let _ = std::fs::remove_file(&draft);
+    }
+    written?;
     std::fs::File::open(parent)?.sync_all()
 }
 
@@ -225,7 +254,7 @@ mod tests {
         let program = directory.join("program");
         std::fs::write(&program, format!("#!/bin/sh\n{script}\n")).unwrap();
         std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
-        Gallery::open(directory.join("avatars"), Fetcher::new(), program).unwrap()
+        Gallery::open(directory.join("avatars"), Workshop { program, ..Workshop::default() }).unwrap()
     }
 
     #[tokio::test]

@@ -5,6 +5,7 @@ use std::time::Duration;
 use url::Url;
 
 use super::{
+    avatars::Workshop,
     banner,
     house::{House, Plan},
     listen, logs,
@@ -41,6 +42,7 @@ pub(crate) async fn run(loaded: &Loaded) -> Result<ExitCode, Failure> {
         public_url: public_url.clone(),
         drain_time: Duration::from_secs(config.http.drain_seconds),
         on_request: metrics.as_ref().map(|_| metrics::observer()),
+        workshop: Workshop::default(),
     })
     .await?;
     let scraping = metrics.map(|metrics| tokio::spawn(metrics.serve(house.store.clone(), wish.clone())));

@@ -15,7 +15,7 @@ use tokio::{net::TcpListener, sync::watch, task::JoinHandle};
 use tokio_util::sync::CancellationToken;
 use url::Url;
 
-use super::outside;
+use super::{avatars::Workshop, outside};
 use crate::{
     admin::{execute::Office, socket::AdminSocket},
     config::{layers::Loaded, model::Config},
@@ -39,6 +39,7 @@ pub(crate) struct Plan<'a> {
     pub(crate) public_url: Url,
     pub(crate) drain_time: Duration,
     pub(crate) on_request: Option<OnRequest>,
+    pub(crate) workshop: Workshop,
 }
 
 /// A server that answers.
@@ -64,7 +65,7 @@ pub(crate) fn server_name() -> ServerName {
 impl House {
     /// Opens everything; when this answers, the listener is served.
     pub(crate) async fn open(plan: Plan<'_>) -> Result<Self, Failure> {
-        let Plan { loaded, place, listener, public_url, drain_time, on_request } = plan;
+        let Plan { loaded, place, listener, public_url, drain_time, on_request, workshop } = plan;
         let config = &loaded.config;
         let address = listener
             .local_addr()
@@ -92,6 +93,7 @@ impl House {
                 (None, Some(own), _) => Some(own.join(AVATARS)),
                 (None, None, _) => Some(loaded.data_dir.join(AVATARS)),
             },
+            workshop,
         };
         // Opening waits for the store, so it runs where waiting is allowed.
         let (service, router) = tokio::task::spawn_blocking(move || front.open())
@@ -173,13 +175,24 @@ struct Front {
     limits: HttpLimits,
     on_request: Option<OnRequest>,
     avatars: Option<PathBuf>,
+    workshop: Workshop,
 }
 
 impl Front {
     /// Sets the clock, opens the products, and mounts them.
     fn open(self) -> Result<(Arc<Duels>, Router), Failure> {
-        let Self { store, ids, config, speed_is_chosen, public_url, loopback, limits, on_request, avatars } =
-            self;
+        let Self {
+            store,
+            ids,
+            config,
+            speed_is_chosen,
+            public_url,
+            loopback,
+            limits,
+            on_request,
+            avatars,
+            workshop,
+        } = self;
         // Arena time goes on from where it is, so an unchanged speed writes nothing. On a database that
         // other nodes share, a speed that nobody chose here changes nothing there.
         let speed_milli = config.clock.speed.milli();
@@ -187,7 +200,7 @@ impl Front {
         if ours && store.anchor()?.speed_milli != speed_milli {
             store.set_speed(speed_milli)?;
         }
-        let (outside, gallery) = outside::open(&config.semantic, avatars)?;
+        let (outside, gallery) = outside::open(&config.semantic, avatars, workshop)?;
         let service = Duels::open(&store, Arc::clone(&ids), public_url.as_str(), outside)?;
         let router = doors::router(DoorsConfig {
             limiter: Arc::new(Limits::of(store.engine())),

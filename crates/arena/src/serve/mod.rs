@@ -2,6 +2,8 @@
 //! accepted work.
 
 pub(crate) mod avatars;
+#[cfg(test)]
+mod avatars_whole_test;
 pub(crate) mod banner;
 pub(crate) mod command;
 pub(crate) mod house;

@@ -5,11 +5,10 @@ use std::{path::PathBuf, sync::Arc};
 
 use duels::outside::{Avatars, BioBrief, BioWriter, Outside, Pending};
 use kernel::Fault;
-use net::Fetcher;
 use openai::{Endpoint, RemoteEmbedder};
 use semantic::{Embedder, Encoder, LocalEmbedder};
 
-use super::avatars::{Gallery, OWN_PROGRAM};
+use super::avatars::{Gallery, Workshop};
 use crate::{
     config::model::{Semantic, Switch, web_url},
     failure::Failure,
@@ -19,8 +18,9 @@ use crate::{
 pub(crate) fn open(
     config: &Semantic,
     avatars: Option<PathBuf>,
+    workshop: Workshop,
 ) -> Result<(Outside, Option<Arc<Gallery>>), Failure> {
-    let gallery = avatars.map(gallery).transpose()?;
+    let gallery = avatars.map(|directory| gallery(directory, workshop)).transpose()?;
     let outside = Outside {
         embedder: embedder(config)?,
         bio_writer: bio_writer(config)?,
@@ -29,9 +29,9 @@ pub(crate) fn open(
     Ok((outside, gallery))
 }
 
-fn gallery(directory: PathBuf) -> Result<Arc<Gallery>, Failure> {
+fn gallery(directory: PathBuf, workshop: Workshop) -> Result<Arc<Gallery>, Failure> {
     let shown = directory.display().to_string();
-    Gallery::open(directory, Fetcher::new(), PathBuf::from(OWN_PROGRAM)).map_err(|error| {
+    Gallery::open(directory, workshop).map_err(|error| {
         Failure::failed(format!("the directory of avatars, {shown}, cannot be made: {error}"))
             .hint("check who owns the directory above it (ls -ld), or set avatars.dir")
     })

@@ -97,7 +97,11 @@ fn settled(
                 0 => "nothing left over".to_owned(),
                 rest => format!("{} unclaimed, burned", number(rest)),
             };
-            ("is-deal", format!("A deal over {} points", number(pot)), end)
+            if feed::nobody_asked(duel) {
+                ("muted", format!("Nobody claimed {} points", number(pot)), end)
+            } else {
+                ("is-deal", format!("A deal over {} points", number(pot)), end)
+            }
         }
         Settlement::OverPot => {
             ("is-burn", format!("{} points burned", number(finish.burn)), "too much together".to_owned())

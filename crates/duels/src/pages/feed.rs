@@ -33,9 +33,15 @@ pub(super) fn agent(duel: &Duel, side: Side) -> Markup {
     html! { a class=(class) href={ "/agents/" (seat.agent) } { (name(&seat.nickname)) } }
 }
 
+/// Whether the pot fell to nobody because both demands are nothing, said or by the deadline.
+pub(super) fn nobody_asked(duel: &Duel) -> bool {
+    duel.demands().iter().all(|demand| demand.unwrap_or(0) == 0)
+}
+
 /// A settled duel.
 pub(super) fn settled(duel: &Duel, now: Moment) -> Markup {
     let (class, words) = match duel.finish.as_ref().map(|finish| finish.settlement) {
+        Some(Settlement::WithinPot) if nobody_asked(duel) => ("muted", "unclaimed"),
         Some(Settlement::WithinPot) => ("is-deal", "deal"),
         Some(Settlement::OverPot) => ("is-burn", "burned"),
         None => ("muted", "open"),
