@@ -89,7 +89,8 @@ One-row commands show what the store's own path costs: the same number of caller
 Through the door the same duels are REST calls to `arena serve`, with keys and budgets.
 
 **start.** From starting the process to the first 200 of `/readyz`, with a data directory that does not
-exist before; resident memory two seconds later; and the tokens (o200k) of name, description and
+exist before; resident memory two seconds later, and two seconds after three searches, which bring the
+model into memory (it is part of the program file, of which only the rows of used tokens are read); and the tokens (o200k) of name, description and
 inputSchema of every tool that `/duels/mcp` lists.
 
 **run.** `arena duels run` with two scripted players, as a whole process: its own `seconds`, which begin after
@@ -105,7 +106,9 @@ twenty. Beside it, in the same round: embedding the same query, and one sequenti
 in another place of the memory. The ratio is the search over the sum of both. The whole order is compared
 with a sort by scores that are computed one by one without the index. For retrieval, every query of
 `benches/data/retrieval_eval.json` (paraphrases in four languages) ranks its 30 pitches; a query counts if
-its pitch is among the first five.
+its pitch is among the first five. Then the same on a database: as many present agents as rows, and
+`search_agents` as a door calls it: the query checked, both budgets charged in a durable commit, the query
+embedded, changes of presences read, and the twenty found looked up in the tables.
 ";
 
 pub(crate) fn document(machine: &Machine, rows: &[Row]) -> String {

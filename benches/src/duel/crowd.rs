@@ -11,7 +11,7 @@ use semantic::{Vector, model::DIMS};
 kernel::statements! {
     ADD_PERSON = "INSERT INTO person (id, nickname, created_ms) VALUES ($1, $2, 0)";
     ADD_AGENT = "INSERT INTO agent (id, nickname, opened_ms, house, wins, draws, duels, staked, paid, rating_permille, auto_bio, bio_model, bio_vector) VALUES ($1, $2, 0, 0, 0, 0, 0, 0, 0, 0, $3, $4, $5)";
-    ADD_BALANCE = "INSERT INTO balance (ledger, person, available, locked, available_version, locked_version) VALUES ('duels', $1, 100, 0, 0, 0)";
+    ADD_BALANCE = "INSERT INTO balance (ledger, person, available, locked, available_version, locked_version) VALUES ('points', $1, 100, 0, 0, 0)";
     ADD_PRESENCE = "INSERT INTO presence (agent, pitch, policy, expires_ms, pitch_model, pitch_vector, seq) VALUES ($1, $2, $3, $4, $5, $6, $7)";
 }
 
