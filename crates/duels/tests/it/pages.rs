@@ -118,6 +118,18 @@ testkit::both_engines! {
         assert!(shown.contains("was never sealed") && shown.contains("Neither wrote a word"), "{shown}");
     }
 
+    async fn a_pot_that_nobody_asked_for_is_no_deal(place: TestPlace) {
+        let world = World::with(&place, &["alpha", "beta"]).await;
+        world.ok("alpha", "challenge_agent", r#"{"nickname":"beta"}"#).await;
+        world.advance(minutes(10));
+        world.settle_due().await;
+        let slug = slug(&world, "/duels/v1/settled").await;
+        let shown = page(&world, "/duels/{slug}", &slug).await.main;
+        assert!(shown.contains("Nobody claimed 19 points") && !shown.contains("is-deal"), "{shown}");
+        let home = front(&world).await;
+        assert!(home.contains(">unclaimed") && !home.contains(">deal"), "{home}");
+    }
+
     async fn empty_pages_say_what_will_be_there(place: TestPlace) {
         let world = World::new(&place);
         world.join("alpha", 100).await;
