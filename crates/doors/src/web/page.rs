@@ -217,7 +217,7 @@ pub(crate) fn error(house: &House, asking: &Asking, fault: &Fault, told: Told) -
         description: "Something did not go as asked.".to_owned(),
         main: look::html! {
             h1 { (status.as_u16()) " · " (status.canonical_reason().unwrap_or("Error")) }
-            p class="lead" { (fault.message) }
+            p class="lead" { (sentence(&fault.message)) }
             p { a href="/" { "To the home page" } " · " a href="/docs" { "Documentation" } }
         }
         .into_string(),
@@ -227,6 +227,13 @@ pub(crate) fn error(house: &House, asking: &Asking, fault: &Fault, told: Told) -
     response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8"));
     dress(&mut response);
     response
+}
+
+/// Messages begin small, because programs put them after a code.
+fn sentence(message: &str) -> String {
+    let mut scalars = message.chars();
+    let first = scalars.next().map(|scalar| scalar.to_uppercase().collect::<String>()).unwrap_or_default();
+    format!("{first}{}.", scalars.as_str().trim_end_matches('.'))
 }
 
 fn dress(response: &mut Response<Body>) {
