@@ -118,6 +118,9 @@ fn what_is_not_a_whole_backup_changes_nothing() {
     let newer = String::from_utf8_lossy(&whole[..1024]).replacen("\"format\": 1", "\"format\": 2", 1);
     assert_ne!(newer.as_bytes(), &whole[..1024], "{manifest}");
     let newer = [newer.as_bytes(), &whole[1024..]].concat();
+    let mut miscounted = whole.clone();
+    let people = whole.windows(11).position(|window| window == b"\"people\": 2").unwrap();
+    miscounted[people + 10] = b'3';
     let image = whole.windows(8).rposition(|window| window == b"an image").unwrap();
     let mut repainted = whole.clone();
     repainted[image] = b'A';
@@ -141,6 +144,7 @@ fn what_is_not_a_whole_backup_changes_nothing() {
         (&whole[..700], "not a whole backup"),
         (&flipped, "checksum"),
         (&newer, "does not know"),
+        (&miscounted, "other numbers than its manifest says"),
         (&repainted, "avatars are missing or damaged"),
         (&whole[..image - 512], "avatars are missing or damaged"),
         (&link(b'1'), "not a file"),
