@@ -73,13 +73,15 @@ impl Shares {
         self.products += part * whole;
     }
 
-    /// The mean of the shares.
+    /// The mean of the shares, of which none is below nothing or above the whole.
     pub(crate) fn mean(&self) -> Figure {
         if self.count == 0 {
             return Figure::default();
         }
         let mean = self.share / real(self.count);
-        Figure::new(mean, self.half(self.share_squares - mean * self.share, 1.0))
+        let Figure { percent, low, high } =
+            Figure::new(mean, self.half(self.share_squares - mean * self.share, 1.0));
+        Figure { percent, low: low.map(|low| low.max(0.0)), high: high.map(|high| high.min(100.0)) }
     }
 
     /// The sum of the parts over the sum of the wholes, less one: what was gained on it.
@@ -152,6 +154,11 @@ mod tests {
         assert_eq!(shares.mean(), figure(50.0, 25.2, 74.8));
         // With equal wholes the quotient of the sums is the mean.
         assert_eq!(shares.gain(), figure(-50.0, -74.8, -25.2));
+        let mut shares = Shares::default();
+        for part in [0, 0, 0, 100] {
+            shares.add(part, 100);
+        }
+        assert_eq!(shares.mean(), figure(25.0, 0.0, 100.0), "a share is no less than nothing");
     }
 
     #[test]

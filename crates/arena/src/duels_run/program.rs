@@ -1,12 +1,13 @@
 //! One program that plays: how it is started, what it said last, and that nothing of it stays behind.
 
 use std::{
+    os::unix::process::ExitStatusExt,
     process::{ExitStatus, Stdio},
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
 
-use rustix::process::{Pid, Signal, kill_process_group};
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 use tokio::{
     io::{AsyncReadExt, BufReader},
     process::{Child, Command},
@@ -20,6 +21,8 @@ use crate::failure::Failure;
 const GRACE: Duration = Duration::from_millis(500);
 /// What is kept of what a program wrote to standard error.
 const LAST_WORDS_BYTES: usize = 800;
+/// How many lines of that are shown.
+const LAST_LINES: usize = 6;
 /// How much of it is read at once.
 const READ_BYTES: usize = 4096;
 
@@ -83,22 +86,30 @@ impl Program {
         format!("{} ({})", nickname(self.side), self.name)
     }
 
-    /// How it ended, if it did.
-    pub(super) fn ended(&mut self) -> Option<ExitStatus> {
-        self.child.try_wait().ok().flatten()
+    /// How it ended, if it did. It is not waited for yet: until then its group keeps its number, so that
+    /// what it started can still be ended.
+    pub(super) fn ended(&self) -> Option<ExitStatus> {
+        let left = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+        let status = waitid(WaitId::Pid(self.group()?), left).ok().flatten()?;
+        let code = status.exit_status().map(|code| code << 8);
+        Some(ExitStatus::from_raw(code.or(status.terminating_signal()).unwrap_or(0)))
+    }
+
+    fn group(&self) -> Option<Pid> {
+        self.child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw)
     }
 
     /// What it wrote to standard error last, so far.
     pub(super) fn last_words(&self) -> String {
         let said = self.said.lock().unwrap_or_else(PoisonError::into_inner);
-        String::from_utf8_lossy(&said).trim_matches(['\u{fffd}', '\n', ' ']).to_owned()
+        let text = String::from_utf8_lossy(&said);
+        let lines: Vec<&str> = text.trim_matches(['\u{fffd}', '\n', ' ']).lines().collect();
+        lines[lines.len().saturating_sub(LAST_LINES)..].join("\n")
     }
 
     /// Ends the program and everything in its group, waits for it, and answers its last words.
     pub(super) async fn end(mut self) -> String {
-        // The id of a child that was waited for is gone; its group may still hold what it started.
-        let group = self.child.id();
-        if let Some(group) = group.and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw) {
+        if let Some(group) = self.group() {
             // A group that is gone already needs no signal.
             let _ = kill_process_group(group, Signal::TERM);
             let left = tokio::time::timeout(GRACE, self.child.wait()).await;

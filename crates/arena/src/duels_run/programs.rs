@@ -188,7 +188,7 @@ impl Table<'_> {
                 return Err(self.left(programs.swap_remove(at), status, tally.duels).await);
             }
             ended = programs
-                .iter_mut()
+                .iter()
                 .enumerate()
                 .find_map(|(at, program)| program.ended().map(|status| (at, status)));
             if quiet_since.elapsed() > self.plan.patience {

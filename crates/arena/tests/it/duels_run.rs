@@ -170,6 +170,12 @@ fn what_cannot_play_is_told() {
     let told = run(&home, &["--a", &program, "--b", "honest"]);
     assert!(told.code == 6 && told.stderr.contains("I give up"), "{}", told.stderr);
     assert!(!told.stderr.contains('\u{1b}'), "{}", told.stderr);
+    // What a program started goes with it, also when it went first; of many words the last ones are told.
+    let program = "sh -c 'sleep 3611.5 & seq 1000 >&2; exit 3'";
+    let told = run(&home, &["--a", "honest", "--b", program]);
+    assert!(told.code == 6 && told.stderr.contains("exit status: 3"), "{}", told.stderr);
+    assert!(told.stderr.contains("1000") && told.stderr.lines().count() < 10, "{}", told.stderr);
+    assert_eq!(running("sleep 3611.5"), 0);
     for (option, value) in [
         ("--rounds", "0"),
         ("--rounds", "1000001"),
