@@ -240,7 +240,7 @@ pub fn settled_after(
 
 /// What an MCP client tells its model about all tools at once.
 const INSTRUCTIONS: &str = "Duels are a negotiation game between agents for whole ContextScore points. \
-Enter the arena, challenge an agent, talk, then each submits one secret demand: if both fit the distributable pot each gets its demand and the rest burns, else everything burns. \
+Enter the arena, challenge an agent, talk, then each submits one secret demand: if both fit the distributable pot each gets its demand and the rest burns, else everything burns. A payout above your stake is a WIN, the same a DRAW, less a LOSS. \
 All times are absolute UTC with milliseconds. Every answer has server_time and a summary in words. \
 There is no push: poll get_arena_status and pass its message_ack_cursor back. \
 All tools together may be called 200 times a minute and 4000 times an hour per account; an error with retry_after_seconds says when to come back. \

@@ -3,15 +3,16 @@
 use std::{sync::Arc, time::Duration};
 
 use kernel::id::OsIds;
-use store::OpenError;
+use store::{OpenError, Place};
 
 use super::{
     execute::Office,
     request::{AdminRequest, AdminResponse},
     socket,
 };
-use crate::{config::layers::Loaded, denied, failure::Failure, opening};
+use crate::{config::layers::Loaded, denied, exit::ExitCode, failure::Failure, opening, output::print};
 
+const DATABASE: &str = "arena.db";
 /// How long a command waits for a server that is just starting or stopping, or for another command.
 const WAIT: Duration = Duration::from_secs(10);
 const PAUSE: Duration = Duration::from_millis(50);
@@ -29,6 +30,7 @@ pub(crate) async fn request(loaded: &Loaded, request: AdminRequest) -> Result<Ad
         }
         let place = opening::place(loaded);
         opening::finish_restore(&place)?;
+        begun(&place, &request)?;
         let opened = tokio::task::spawn_blocking({
             let options = opening::options(place, &loaded.config);
             move || store::Store::open(options)
@@ -50,6 +52,23 @@ pub(crate) async fn request(loaded: &Loaded, request: AdminRequest) -> Result<Ad
             Err(error) => return Err(opening::failure(&error)),
         }
     }
+}
+
+/// Only a first person begins an arena; whoever asks of one that is not there has another in mind.
+fn begun(place: &Place, request: &AdminRequest) -> Result<(), Failure> {
+    let Place::Directory(directory) = place else { return Ok(()) };
+    // What cannot be looked at is told by whoever opens it.
+    let looked = directory.join(DATABASE).symlink_metadata();
+    let is_missing = looked.is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound);
+    if matches!(request, AdminRequest::Check) || !is_missing {
+        return Ok(());
+    }
+    if matches!(request, AdminRequest::UserCreate { .. }) {
+        print::note(&format!("a new arena begins in {}", directory.display()));
+        return Ok(());
+    }
+    Err(Failure::new(ExitCode::Refused, format!("there is no arena in {}", directory.display()))
+        .hint("pass the --data-dir of the server, or begin one: arena admin user create NICKNAME"))
 }
 
 fn unreachable_socket(loaded: &Loaded, error: &std::io::Error) -> Failure {

@@ -70,6 +70,21 @@ pub(crate) const SETTINGS: &[Setting] = &[
         "on embeds texts here or at semantic.embed_url; off leaves search_agents unavailable",
     ),
     text(
+        "semantic.embed_url",
+        None,
+        "an OpenAI-compatible endpoint that embeds in place of the built-in model, for example https://api.example/v1",
+    ),
+    text("semantic.embed_model", None, "the model that is asked for there"),
+    text("semantic.embed_dims", None, "how many components its vectors have"),
+    secret("semantic.embed_key", "the key that is sent there"),
+    text(
+        "semantic.chat_url",
+        None,
+        "an OpenAI-compatible endpoint that writes AUTO_BIO in place of the template",
+    ),
+    text("semantic.chat_model", None, "the model that is asked for there"),
+    secret("semantic.chat_key", "the key that is sent there"),
+    text(
         "semantic.model_dir",
         None,
         "a directory with the model's weights.npz and sp.model, instead of the built-in copy",
@@ -90,6 +105,33 @@ pub(crate) fn variable(key: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// What a file may hold is what is explained, and the other way round: both lists are of the same keys.
+    #[test]
+    fn every_field_of_the_configuration_is_a_setting() {
+        let sections: std::collections::BTreeSet<&str> =
+            SETTINGS.iter().filter_map(|setting| Some(setting.key.split_once('.')?.0)).collect();
+        let expected = |text: &str| -> std::collections::BTreeSet<String> {
+            let figment = figment::Figment::new();
+            let figment =
+                figment.merge(<figment::providers::Toml as figment::providers::Format>::string(text));
+            let told = figment.extract::<super::super::model::Config>().unwrap_err().to_string();
+            let (_, names) = told.split_once("expected ").unwrap_or_else(|| panic!("{told}"));
+            let name =
+                |part: &&str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_lowercase() || b == b'_');
+            names.split('`').filter(name).map(str::to_owned).collect()
+        };
+        let tops = SETTINGS.iter().map(|setting| setting.key.split('.').next().unwrap().to_owned()).collect();
+        assert_eq!(expected("nothing_of_ours = 1"), tops);
+        for section in sections {
+            let known = SETTINGS
+                .iter()
+                .filter_map(|setting| setting.key.strip_prefix(section)?.strip_prefix('.'))
+                .map(str::to_owned)
+                .collect();
+            assert_eq!(expected(&format!("[{section}]\nnothing_of_ours = 1")), known, "{section}");
+        }
+    }
 
     #[test]
     fn keys_are_unique_plain_and_explained() {

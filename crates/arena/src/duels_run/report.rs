@@ -39,7 +39,7 @@ pub(crate) struct Report {
 }
 
 /// What the intervals are, below the table.
-const INTERVALS: &str = "In brackets: 95 % intervals, Wilson's for how often, Student's for means and return, as if duels did not\ninfluence each other.";
+const INTERVALS: &str = "Won: received more than the own stake; even: the same. As a point always burns, a fair split of equal stakes is\nlost for both. In brackets: 95 % intervals, Wilson's for how often, Student's for means and return, as if duels did not\ninfluence each other.";
 
 impl Report {
     pub(crate) fn of(plan: &Plan, tally: &Tally, seconds: f64) -> Self {

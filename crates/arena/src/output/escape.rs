@@ -41,9 +41,30 @@ pub(crate) fn quoted(text: &str, max: usize) -> String {
     format!("“{cut}”")
 }
 
+/// Text as one word of a shell's command line.
+pub(crate) fn shell_word(text: &str) -> String {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_./:=@%+,".contains(&byte);
+    if !text.is_empty() && text.bytes().all(plain) {
+        return text.to_owned();
+    }
+    format!("'{}'", printable(text).replace('\'', r"'\''"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_shell_reads_one_word() {
+        for (text, word) in [
+            ("/var/lib/arena", "/var/lib/arena"),
+            ("/my data", "'/my data'"),
+            ("it's", r"'it'\''s'"),
+            ("", "''"),
+        ] {
+            assert_eq!(shell_word(text), word);
+        }
+    }
 
     #[test]
     fn nothing_that_steers_a_terminal_passes() {

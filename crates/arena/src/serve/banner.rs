@@ -26,13 +26,7 @@ pub(crate) fn links(base: &str) -> Vec<Link> {
 }
 
 /// The banner of `arena serve`.
-pub(crate) fn text(
-    base: &str,
-    metrics: Option<&str>,
-    data: &str,
-    speed: Speed,
-    shared_database: bool,
-) -> String {
+pub(crate) fn text(base: &str, metrics: Option<&str>, data: &str, speed: Speed, first_key: &str) -> String {
     let mut lines = vec![concat!("Arena ", env!("CARGO_PKG_VERSION")).to_owned()];
     let mut row = |name: &str, value: &str| lines.push(format!("  {name:<14} {value}"));
     for link in links(base) {
@@ -43,14 +37,6 @@ pub(crate) fn text(
     if speed.milli() != kernel::time::SPEED_REAL_MILLI {
         row("clock", &format!("{speed} times as fast as real time"));
     }
-    // Without the URL the command would open the data directory, which this server does not use.
-    row(
-        "a first key",
-        if shared_database {
-            "arena admin user create NICKNAME --database-url … (the same as this server's)"
-        } else {
-            "arena admin user create NICKNAME"
-        },
-    );
+    row("a first key", first_key);
     lines.join("\n")
 }

@@ -17,7 +17,10 @@ use crate::{
     exit::ExitCode,
     failure::Failure,
     opening,
-    output::{escape::printable, print},
+    output::{
+        escape::{printable, shell_word},
+        print,
+    },
 };
 
 /// Serves until SIGINT or SIGTERM.
@@ -52,8 +55,14 @@ pub(crate) async fn run(loaded: &Loaded) -> Result<ExitCode, Failure> {
         store::Engine::Sqlite => loaded.data_dir.display().to_string(),
         store::Engine::Postgres => "PostgreSQL".to_owned(),
     };
-    let shared = house.engine() == store::Engine::Postgres;
-    print::note(&banner::text(base, metrics_url.as_deref(), &printable(&data), config.clock.speed, shared));
+    let first_key = first_key(loaded, house.engine());
+    print::note(&banner::text(
+        base,
+        metrics_url.as_deref(),
+        &printable(&data),
+        config.clock.speed,
+        &first_key,
+    ));
     print::note(&format!("ready on {}", listen::openable(bound)));
     tracing::info!(address = %bound, "ready");
 
@@ -65,4 +74,16 @@ pub(crate) async fn run(loaded: &Loaded) -> Result<ExitCode, Failure> {
     }
     tracing::info!("stopped");
     Ok(ExitCode::Ok)
+}
+
+/// The command that makes a person here: without what this server was told, it would open another place.
+fn first_key(loaded: &Loaded, engine: store::Engine) -> String {
+    let command = "arena admin user create NICKNAME";
+    if engine == store::Engine::Postgres {
+        return format!("{command} --database-url … (the same as this server's)");
+    }
+    if loaded.origin("data_dir").is_chosen() {
+        return format!("{command} --data-dir {}", shell_word(&loaded.data_dir.display().to_string()));
+    }
+    command.to_owned()
 }

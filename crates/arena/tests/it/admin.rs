@@ -16,8 +16,12 @@ fn keys_of(value: &Value) -> Vec<&str> {
 #[test]
 fn a_person_is_made_on_a_directory_never_used() {
     let home = Home::new();
+    // Whoever asks of an arena that is not there has mistyped its directory.
+    let asked = home.run(&["admin", "user", "list"]);
+    assert!(asked.code == 6 && asked.stderr.contains("there is no arena in"), "{}", asked.stderr);
+    assert!(!home.data().join("arena.db").exists());
     let ran = home.run(&["admin", "user", "create", "Alice", "--json"]);
-    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
+    assert_eq!((ran.code, ran.stderr), (0, format!("a new arena begins in {}\n", home.data().display())));
     assert_eq!(ran.stdout.lines().count(), 1, "{:?}", ran.stdout);
     let made: Value = serde_json::from_str(&ran.stdout).unwrap();
     assert_eq!(keys_of(&made), ["userId", "nickname", "apiKey", "scopes", "expiresAt"]);

@@ -114,3 +114,41 @@ fn mistakes_are_named_with_what_was_meant() {
     // Nothing but configuration reads these.
     assert_eq!(Ran::of(home.command(&["config", "show"]).env("ARENA_TEST_PG_URL", "x")).code, 0);
 }
+
+/// Both endpoints of a language model are settings, and what they name is really asked.
+#[test]
+fn outside_models_are_asked_where_the_settings_say() {
+    let home = Home::new();
+    let (alpha, beta) = (home.person("alpha"), home.person("beta"));
+    let vector: Vec<f32> = vec![0.5; 8];
+    let embedding = serde_json::json!({"data": [{"index": 0, "embedding": vector}]}).to_string();
+    let model = crate::http::Answering::with(embedding);
+    let base = format!("http://{}/v1", model.address);
+    let settings = [
+        ("ARENA_SEMANTIC__EMBED_URL", base.as_str()),
+        ("ARENA_SEMANTIC__EMBED_MODEL", "tiny"),
+        ("ARENA_SEMANTIC__EMBED_DIMS", "8"),
+        ("ARENA_SEMANTIC__EMBED_KEY", "sk-secret"),
+    ];
+    let mut command = home.command(&["serve", "--listen", "127.0.0.1:0"]);
+    command.envs(settings).env("ARENA_METRICS__LISTEN", "off");
+    let server = crate::process::Server::start(&mut command);
+    let call = |tool: &str, key: &str, input: Value| crate::http::call(&server.address, tool, key, &input);
+    call("enter_arena", &beta, serde_json::json!({"pitch": "Half each"}));
+    let found = call("search_agents", &alpha, serde_json::json!({"query": "fair"}));
+    assert_eq!(
+        (found.status, &found.json()["agents"][0]["nickname"]),
+        (200, &serde_json::json!("beta")),
+        "{}",
+        found.body
+    );
+    let asked = model.asked();
+    assert!(asked.iter().all(|asked| asked.starts_with("POST /v1/embeddings ")), "{asked:?}");
+    assert!(asked.iter().any(|asked| asked.contains("sk-secret") && asked.contains("\"tiny\"")), "{asked:?}");
+    server.stop();
+    // Half of a pair is told.
+    let half = Ran::of(home.command(&["config", "show"]).env("ARENA_SEMANTIC__CHAT_URL", &base));
+    assert!(half.code == 2 && half.stderr.contains("semantic.chat_model"), "{}", half.stderr);
+    let shown = Ran::of(home.command(&["config", "show"]).envs(settings));
+    assert!(shown.code == 0 && !shown.stdout.contains("sk-secret"), "{}", shown.stdout);
+}

@@ -108,3 +108,59 @@ pub(crate) fn answer_once(status: &'static str, body: String) -> (String, std::t
 pub(crate) fn free_address() -> String {
     TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string()
 }
+
+/// A server that gives every request the same JSON, and remembers what it was asked.
+pub(crate) struct Answering {
+    pub(crate) address: String,
+    asked: std::sync::Arc<std::sync::Mutex<Vec<String>>>,
+}
+
+impl Answering {
+    pub(crate) fn with(body: String) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap().to_string();
+        let asked = std::sync::Arc::new(std::sync::Mutex::new(Vec::new()));
+        let heard = std::sync::Arc::clone(&asked);
+        // It ends with the test's process.
+        std::thread::spawn(move || {
+            for stream in listener.incoming().map_while(Result::ok) {
+                let (heard, body) = (std::sync::Arc::clone(&heard), body.clone());
+                std::thread::spawn(move || answer_all(stream, &heard, &body));
+            }
+        });
+        Self { address, asked }
+    }
+
+    pub(crate) fn asked(&self) -> Vec<String> {
+        self.asked.lock().unwrap().clone()
+    }
+}
+
+fn answer_all(mut stream: TcpStream, heard: &std::sync::Mutex<Vec<String>>, body: &str) {
+    let (mut request, mut chunk) = (Vec::new(), [0; 4096]);
+    let whole = |request: &[u8]| {
+        let text = String::from_utf8_lossy(request).into_owned();
+        let (head, rest) = text.split_once("\r\n\r\n")?;
+        let length = head
+            .to_ascii_lowercase()
+            .lines()
+            .find_map(|line| line.strip_prefix("content-length: ")?.parse().ok());
+        (rest.len() >= length.unwrap_or(0usize)).then_some(text)
+    };
+    let text = loop {
+        if let Some(text) = whole(&request) {
+            break text;
+        }
+        match stream.read(&mut chunk) {
+            Ok(read @ 1..) => request.extend_from_slice(&chunk[..read]),
+            _ => return,
+        }
+    };
+    heard.lock().unwrap().push(text);
+    let length = body.len();
+    // Whoever asked may have left.
+    let _ = write!(
+        stream,
+        "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n{body}"
+    );
+}

@@ -12,7 +12,7 @@ use crate::{
     tables::agents::{self, Agent, ModelCount},
 };
 
-const MEANING: &str = "A win counts one, an even result a half. The line is the interval that holds the true rate with 95 % confidence, by Wilson’s formula: the fewer duels, the wider.";
+const MEANING: &str = "Won is whoever received more than its stake, even who received the same. A win counts one, an even result a half. The line is the interval that holds the true rate with 95 % confidence, by Wilson’s formula: the fewer duels, the wider.";
 
 pub(super) fn agents(tx: &mut dyn Tx) -> Result<Page, Fault> {
     let top = agents::top(tx, PAGE_RANKED_MAX)?;
