@@ -1,27 +1,27 @@
 //! Keys: `arena_sk_` and 43 base64url characters, stored as their SHA-256, shown once.
 
-use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use kernel::{
     Fault, Kind, Moment,
     id::Ids,
     principal::Principal,
     tx::{Row, Tx},
 };
-use sha2::{Digest, Sha256};
 
-use crate::people::Person;
+use crate::{
+    people::Person,
+    secret::{self, hash},
+};
 
 kernel::statements! {
-    CHECK = "SELECT p.id, p.nickname, p.disabled_ms, k.scopes, k.expires_ms, k.revoked_ms FROM api_key k JOIN person p ON p.id = k.person WHERE k.hash = $1";
+    CHECK = "SELECT p.id, p.nickname, p.disabled_ms, k.scopes, k.expires_ms, k.revoked_ms, p.providers FROM api_key k JOIN person p ON p.id = k.person WHERE k.hash = $1";
     ADD = "INSERT INTO api_key (hash, id, person, prefix, label, scopes, created_ms, expires_ms) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)";
     ACTIVE = "SELECT COUNT(*) FROM api_key WHERE person = $1 AND revoked_ms IS NULL AND (expires_ms IS NULL OR expires_ms > $2)";
     LIST = "SELECT id, prefix, label, scopes, created_ms, expires_ms, revoked_ms FROM api_key WHERE person = $1 ORDER BY created_ms, id";
+    REVOKE_ALL = "UPDATE api_key SET revoked_ms = $2 WHERE person = $1 AND revoked_ms IS NULL";
     REVOKE = "UPDATE api_key SET revoked_ms = $3 WHERE person = $1 AND id = $2 AND revoked_ms IS NULL";
 }
 
 pub const TOKEN_PREFIX: &str = "arena_sk_";
-/// Base64url characters after the prefix: 32 random bytes.
-pub const TOKEN_CHARS: usize = 43;
 /// How much of a key its owner sees in lists.
 pub const SHOWN_CHARS: usize = 16;
 pub const ACTIVE_KEYS_MAX: i64 = 10;
@@ -60,14 +60,12 @@ impl NewKey {
         if expires_in_days.is_some_and(|days| !EXPIRES_IN_DAYS.contains(&days)) {
             return Err(Fault::invalid("a key lives 1 to 365 days, or without end when no number is given"));
         }
-        let mut secret = [0; 32];
-        ids.fill(&mut secret);
         let mut scopes = scopes.to_vec();
         scopes.sort();
         scopes.dedup();
         Ok(Self {
             id: ids.slug(),
-            token: format!("{TOKEN_PREFIX}{}", URL_SAFE_NO_PAD.encode(secret)),
+            token: secret::draw(ids, TOKEN_PREFIX),
             label: label.to_owned(),
             scopes,
             expires_in_days,
@@ -178,9 +176,10 @@ pub fn revoke(tx: &mut dyn Tx, person: &Person, named: &str) -> Result<KeyInfo, 
     Ok(key)
 }
 
-/// The stored form of a secret.
-pub fn hash(token: &str) -> [u8; 32] {
-    Sha256::digest(token.as_bytes()).into()
+/// Revokes every key of a person; answers how many were left.
+pub fn revoke_all(tx: &mut dyn Tx, person: &str) -> Result<u64, Fault> {
+    let real = tx.real_ms();
+    tx.exec(&REVOKE_ALL, &[person.into(), real.into()])
 }
 
 fn refuse(message: &str) -> Fault {
@@ -190,12 +189,12 @@ fn refuse(message: &str) -> Fault {
 /// Who presents `token`. The holder of a real key learns why it no longer works; anyone else learns
 /// only that it is unknown.
 pub fn authenticate(tx: &mut dyn Tx, token: &str) -> Result<Principal, Fault> {
-    let secret = token.strip_prefix(TOKEN_PREFIX).ok_or_else(|| {
-        refuse("the credential is not an Arena key; send Authorization: Bearer arena_sk_ and 43 characters")
-    })?;
-    if secret.len() != TOKEN_CHARS
-        || !secret.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_')
-    {
+    if !token.starts_with(TOKEN_PREFIX) {
+        return Err(refuse(
+            "the credential is not an Arena key; send Authorization: Bearer arena_sk_ and 43 characters",
+        ));
+    }
+    if !secret::is_shaped(token, TOKEN_PREFIX) {
         return Err(refuse("the key is cut off or altered; it is arena_sk_ and exactly 43 characters"));
     }
     let row = tx
@@ -210,11 +209,17 @@ pub fn authenticate(tx: &mut dyn Tx, token: &str) -> Result<Principal, Fault> {
     if row.opt_i64(4)?.is_some_and(|end| end <= tx.real_ms()) {
         return Err(refuse("the key has expired; ask for a new one"));
     }
+    // A person who never signed in by anything else is known by keys alone.
+    let mut linked_providers = split_scopes(&row.text(6)?);
+    if linked_providers.is_empty() {
+        linked_providers.push("key".to_owned());
+    }
     Ok(Principal {
         person_id: row.text(0)?,
         nickname: row.text(1)?,
         scopes: split_scopes(&row.text(3)?),
         provider: "key".to_owned(),
-        linked_providers: vec!["key".to_owned()],
+        linked_providers,
+        resource: None,
     })
 }

@@ -9,6 +9,9 @@ use kernel::{
 kernel::statements! {
     ADD = "INSERT INTO person (id, nickname, created_ms) VALUES ($1, $2, $3) ON CONFLICT (nickname) DO NOTHING RETURNING id";
     FIND = "SELECT id, nickname, created_ms, disabled_ms FROM person WHERE nickname = $1";
+    BY_ID = "SELECT id, nickname, created_ms, disabled_ms FROM person WHERE id = $1";
+    DISABLE = "UPDATE person SET disabled_ms = $2 WHERE id = $1 AND disabled_ms IS NULL";
+    ENABLE = "UPDATE person SET disabled_ms = NULL WHERE id = $1";
     COUNT = "SELECT COUNT(*) FROM person";
     LIST = "SELECT id, nickname, created_ms, disabled_ms FROM person ORDER BY nickname LIMIT $1";
 }
@@ -69,4 +72,19 @@ pub fn get(tx: &mut dyn Tx, raw_nickname: &str) -> Result<Person, Fault> {
 /// Everybody by nickname, at most [`LIST_MAX`].
 pub fn list(tx: &mut dyn Tx) -> Result<Vec<Person>, Fault> {
     tx.rows(&LIST, &[LIST_MAX.into()])?.iter().map(person).collect()
+}
+
+/// The person of an id.
+pub fn by_id(tx: &mut dyn Tx, id: &str) -> Result<Option<Person>, Fault> {
+    tx.row(&BY_ID, &[id.into()])?.as_ref().map(person).transpose()
+}
+
+/// Shuts a person out at once: keys, sessions and tokens are looked up with the person.
+pub fn disable(tx: &mut dyn Tx, person: &Person) -> Result<(), Fault> {
+    let real = tx.real_ms();
+    tx.exec(&DISABLE, &[(&person.id).into(), real.into()]).map(|_| ())
+}
+
+pub fn enable(tx: &mut dyn Tx, person: &Person) -> Result<(), Fault> {
+    tx.exec(&ENABLE, &[(&person.id).into()]).map(|_| ())
 }

@@ -12,6 +12,8 @@ pub struct Principal {
     pub provider: String,
     /// Every provider linked to the person, in ascending order.
     pub linked_providers: Vec<String>,
+    /// The one address that an access token is for; keys are for all.
+    pub resource: Option<String>,
 }
 
 impl Principal {

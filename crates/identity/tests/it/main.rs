@@ -1,0 +1,8 @@
+//! Identity on both engines: what a secret opens, how often, until when, and what its theft ends.
+#![cfg(test)]
+
+mod grants;
+mod logins;
+mod pairings;
+mod sessions;
+mod world;
