@@ -1,5 +1,7 @@
 //! Answers as HTTP: bodies, challenges, and the note that the front turns into a log line.
 
+use std::fmt::Write;
+
 use axum::body::Body;
 use http::{HeaderValue, Response, StatusCode, header};
 use kernel::{Fault, Kind, operation::Product};
@@ -7,7 +9,7 @@ use serde_json::json;
 
 use crate::{
     config::Door,
-    dispatch::{Gate, Refused},
+    dispatch::{Gate, Refused, WayIn},
     status,
 };
 
@@ -64,9 +66,14 @@ pub(crate) fn add_refusal_headers(response: &mut Response<Body>, refused: &Refus
         response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds.max(0)));
     }
     if let Some(gate) = refused.gate
-        && let Ok(value) = HeaderValue::from_str(&challenge(gate, &refused.fault.message))
+        && let Ok(value) =
+            HeaderValue::from_str(&challenge(gate, &refused.fault.message, refused.way_in.as_ref()))
     {
         response.headers_mut().insert(header::WWW_AUTHENTICATE, value);
+        // Pages of other origins, such as inspectors, read it, too.
+        response
+            .headers_mut()
+            .insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static("WWW-Authenticate"));
     }
 }
 
@@ -81,18 +88,37 @@ pub(crate) fn log(fault: &Fault, code: &'static str) {
     }
 }
 
-fn challenge(gate: Gate, message: &str) -> String {
-    match gate {
-        Gate::NoCredential => "Bearer realm=\"arena\"".to_owned(),
-        Gate::BadCredential => {
-            let text: String =
-                message.chars().filter(|c| (' '..='~').contains(c) && !matches!(c, '"' | '\\')).collect();
-            format!("Bearer realm=\"arena\", error=\"invalid_token\", error_description=\"{text}\"")
+fn challenge(gate: Gate, message: &str, way_in: Option<&WayIn>) -> String {
+    let mut out = "Bearer realm=\"arena\"".to_owned();
+    let mut add = |name: &str, value: &str| {
+        let value: String =
+            value.chars().filter(|c| (' '..='~').contains(c) && !matches!(c, '"' | '\\')).collect();
+        // Writing to a String cannot fail.
+        let _ = write!(out, ", {name}=\"{value}\"");
+    };
+    if let Some(way_in) = way_in {
+        add("resource_metadata", &way_in.metadata);
+    }
+    match (gate, way_in) {
+        (Gate::Scope(scope), _) => {
+            add("error", "insufficient_scope");
+            add("scope", scope);
+            add("error_description", message);
         }
-        Gate::Scope(scope) => {
-            format!("Bearer realm=\"arena\", error=\"insufficient_scope\", scope=\"{scope}\"")
+        (Gate::NoCredential, way_in) => {
+            if let Some(way_in) = way_in {
+                add("scope", &way_in.scope);
+            }
+        }
+        (Gate::BadCredential, way_in) => {
+            if let Some(way_in) = way_in {
+                add("scope", &way_in.scope);
+            }
+            add("error", "invalid_token");
+            add("error_description", message);
         }
     }
+    out
 }
 
 #[cfg(test)]
@@ -102,12 +128,17 @@ mod tests {
     #[test]
     fn a_challenge_cannot_be_broken_out_of() {
         assert_eq!(
-            challenge(Gate::BadCredential, "a\"b\\c\r\nX: y é"),
+            challenge(Gate::BadCredential, "a\"b\\c\r\nX: y é", None),
             "Bearer realm=\"arena\", error=\"invalid_token\", error_description=\"abcX: y \"",
         );
+        let way_in = WayIn { metadata: "https://a.example/m".to_owned(), scope: "duels:play".to_owned() };
         assert_eq!(
-            challenge(Gate::Scope("duels:play"), ""),
-            "Bearer realm=\"arena\", error=\"insufficient_scope\", scope=\"duels:play\"",
+            challenge(Gate::NoCredential, "", Some(&way_in)),
+            "Bearer realm=\"arena\", resource_metadata=\"https://a.example/m\", scope=\"duels:play\"",
+        );
+        assert_eq!(
+            challenge(Gate::Scope("duels:play"), "no", Some(&way_in)),
+            "Bearer realm=\"arena\", resource_metadata=\"https://a.example/m\", error=\"insufficient_scope\", scope=\"duels:play\", error_description=\"no\"",
         );
     }
 }

@@ -7,6 +7,8 @@ use store::{Store, limits::Limits};
 use thiserror::Error;
 use url::Url;
 
+use crate::auth::SignIn;
+
 /// Turns a bearer token into the caller, inside the transaction that also reads the state.
 pub type Authenticate = Arc<dyn Fn(&mut dyn Tx, &str) -> Result<Principal, Fault> + Send + Sync>;
 
@@ -37,6 +39,8 @@ pub struct DoorsConfig {
     /// Routes that are no operations: pages of products, streams, raw bodies. They get the request id,
     /// the host check, the time limit and the log line like all others.
     pub extra: axum::Router,
+    /// How people sign in; without it there are keys only.
+    pub sign_in: Option<SignIn>,
     pub on_request: Option<OnRequest>,
 }
 

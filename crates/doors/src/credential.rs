@@ -62,6 +62,7 @@ fn names_a_token(query: &str) -> bool {
     query.split('&').any(|pair| {
         let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
         value.starts_with("arena_sk_")
+            || value.starts_with("arena_at_")
             || TOKEN_PARAMETERS.iter().any(|known| known.eq_ignore_ascii_case(name))
     })
 }

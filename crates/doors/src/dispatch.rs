@@ -15,7 +15,7 @@ use kernel::{
 use sha2::{Digest, Sha256};
 use store::{Once, OnceKey, Ready};
 
-use crate::{credential::Credential, house::House};
+use crate::{auth::metadata, credential::Credential, house::House};
 
 const ONCE_KEY_CHARS_MAX: usize = 255;
 
@@ -56,21 +56,50 @@ pub(crate) struct Refused {
     pub(crate) fault: Fault,
     pub(crate) at: Moment,
     pub(crate) gate: Option<Gate>,
+    /// Where a client reads how to get in, and with which scope, when people can sign in here.
+    pub(crate) way_in: Option<WayIn>,
+}
+
+/// What a challenge says of the way in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct WayIn {
+    pub(crate) metadata: String,
+    pub(crate) scope: String,
 }
 
 impl Refused {
     pub(crate) fn new(fault: Fault, at: Moment) -> Self {
-        Self { fault, at, gate: None }
+        Self { fault, at, gate: None, way_in: None }
     }
 
     fn at_gate(fault: Fault, at: Moment) -> Self {
         let gate = (fault.kind == Kind::Unauthenticated).then_some(Gate::BadCredential);
-        Self { fault, at, gate }
+        Self { fault, at, gate, way_in: None }
+    }
+
+    /// Points a client that was stopped at the gate to the metadata of the address that it used.
+    pub(crate) fn pointing(mut self, house: &House, product: usize, path: &str) -> Self {
+        if house.has_accounts && self.gate.is_some() {
+            let mut scopes: Vec<&str> =
+                house.products[product].product.operations.iter().map(|entry| entry.spec.scope).collect();
+            scopes.sort_unstable();
+            scopes.dedup();
+            self.way_in = Some(WayIn { metadata: metadata::address(house, path), scope: scopes.join(" ") });
+        }
+        self
     }
 }
 
 /// Runs one call to its end.
 pub(crate) async fn dispatch(house: &Arc<House>, incoming: Incoming) -> Result<Answer, Refused> {
+    let product = incoming.product;
+    run(house, incoming).await.map_err(|refused| {
+        let path = house.products[product].product.mcp_path;
+        refused.pointing(house, product, path)
+    })
+}
+
+async fn run(house: &Arc<House>, incoming: Incoming) -> Result<Answer, Refused> {
     if let Some(refused) = refused_unread(house, &incoming.credential) {
         return Err(refused);
     }
@@ -100,7 +129,11 @@ pub(crate) async fn dispatch(house: &Arc<House>, incoming: Incoming) -> Result<A
 }
 
 /// Checks a credential that nothing else will check, for the calls that need none.
-pub(crate) async fn check_credential(house: &Arc<House>, credential: &Credential) -> Result<(), Refused> {
+pub(crate) async fn check_credential(
+    house: &Arc<House>,
+    product: usize,
+    credential: &Credential,
+) -> Result<(), Refused> {
     if *credential == Credential::Absent {
         return Ok(());
     }
@@ -112,7 +145,7 @@ pub(crate) async fn check_credential(house: &Arc<House>, credential: &Credential
         .store
         .read(move |tx| {
             let at = tx.now();
-            Ok(authenticated(&shared, tx, &credential)
+            Ok(authenticated(&shared, tx, product, &credential)
                 .map(|_| ())
                 .map_err(|fault| Refused::at_gate(fault, at)))
         })
@@ -130,7 +163,8 @@ pub(crate) fn refused_unread(house: &House, credential: &Credential) -> Option<R
         ),
         Credential::Unusable(why) => (*why, Gate::BadCredential),
     };
-    Some(Refused { fault: Fault::of(Kind::Unauthenticated, message), at: house.now(), gate: Some(gate) })
+    let fault = Fault::of(Kind::Unauthenticated, message);
+    Some(Refused { fault, at: house.now(), gate: Some(gate), way_in: None })
 }
 
 enum First {
@@ -170,7 +204,7 @@ async fn on_reader(
 
 fn first_step(house: &House, tx: &mut dyn Tx, incoming: &Incoming) -> First {
     let at = tx.now();
-    let principal = match authenticated(house, tx, &incoming.credential) {
+    let principal = match authenticated(house, tx, incoming.product, &incoming.credential) {
         Ok(principal) => principal,
         Err(fault) => return First::Refused(Refused::at_gate(fault, at)),
     };
@@ -178,7 +212,7 @@ fn first_step(house: &House, tx: &mut dyn Tx, incoming: &Incoming) -> First {
     if !principal.may(scope) {
         let message = format!("this credential lacks the scope {scope}; use one that has it");
         let fault = Fault::of(Kind::Forbidden, message);
-        return First::Refused(Refused { fault, at, gate: Some(Gate::Scope(scope)) });
+        return First::Refused(Refused { fault, at, gate: Some(Gate::Scope(scope)), way_in: None });
     }
     let mounted = &house.products[incoming.product];
     match house.limiter.admit_here(tx, &subject(mounted.product.name, &principal), &mounted.windows) {
@@ -191,9 +225,25 @@ fn first_step(house: &House, tx: &mut dyn Tx, incoming: &Incoming) -> First {
     }
 }
 
-fn authenticated(house: &House, tx: &mut dyn Tx, credential: &Credential) -> Result<Principal, Fault> {
+fn authenticated(
+    house: &House,
+    tx: &mut dyn Tx,
+    product: usize,
+    credential: &Credential,
+) -> Result<Principal, Fault> {
     match credential {
-        Credential::Token(token) => (house.authenticate)(tx, token),
+        Credential::Token(token) => {
+            let principal = (house.authenticate)(tx, token)?;
+            // A token that was given for one resource is none for another (RFC 8707).
+            let fits = |resource: &String| metadata::product_of(house, resource) == Some(product);
+            if principal.resource.as_ref().is_some_and(|resource| !fits(resource)) {
+                return Err(Fault::of(
+                    Kind::Unauthenticated,
+                    "the access token is for another resource; sign in for this one",
+                ));
+            }
+            Ok(principal)
+        }
         Credential::Absent | Credential::Unusable(_) => Err(Fault::of(
             Kind::Unauthenticated,
             "no usable credential was sent; send `Authorization: Bearer …`",

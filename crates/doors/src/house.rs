@@ -40,6 +40,8 @@ pub(crate) struct House {
     pub(crate) limits: HttpLimits,
     pub(crate) on_request: Option<OnRequest>,
     pub(crate) live: Hub,
+    /// Whether people can sign in here.
+    pub(crate) has_accounts: bool,
     clock: ArenaClock,
 }
 
@@ -75,6 +77,7 @@ impl House {
             limits: config.limits,
             on_request: config.on_request,
             live: Hub::new(),
+            has_accounts: config.sign_in.is_some(),
             clock,
         })
     }

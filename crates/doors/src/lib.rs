@@ -5,6 +5,7 @@
 //! Sign-in pages, OAuth endpoints, metrics and product pages are not here.
 
 mod answer;
+pub mod auth;
 mod body;
 mod clock;
 mod config;

@@ -8,6 +8,7 @@ use std::{
 use axum::{Router, middleware, routing::any};
 
 use crate::{
+    auth,
     config::{DoorsConfig, WiringError},
     front,
     house::House,
@@ -17,6 +18,7 @@ use crate::{
 /// Opens the doors on a catalog.
 pub fn router(mut config: DoorsConfig) -> Result<Router, WiringError> {
     let extra = std::mem::take(&mut config.extra);
+    let sign_in = config.sign_in.clone();
     let house = Arc::new(House::new(config)?);
     let mut routes = Routes { taken: BTreeSet::new(), router: Router::new() };
     for product in 0..house.products.len() {
@@ -27,6 +29,9 @@ pub fn router(mut config: DoorsConfig) -> Result<Router, WiringError> {
     }
     for (path, route) in web::live_routes(&house) {
         routes.add(path, route)?;
+    }
+    for (path, route) in sign_in.into_iter().flat_map(|sign_in| auth::routes(&house, sign_in)) {
+        routes.add(&path, route)?;
     }
     let router = routes.router.merge(extra).fallback(any(front::nowhere).with_state(Arc::clone(&house)));
     Ok(router.layer(middleware::from_fn_with_state(house, front::front)))

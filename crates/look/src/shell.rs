@@ -35,8 +35,10 @@ pub struct Shell<'a> {
     pub name: &'a str,
     pub title: &'a str,
     pub description: &'a str,
-    /// The page's own path, to come back to.
+    /// The page's own path.
     pub path: &'a str,
+    /// The same with its query, to come back to.
+    pub back: &'a str,
     pub css: &'a str,
     pub script: &'a str,
     pub theme: Option<Theme>,
@@ -97,7 +99,7 @@ impl Shell<'_> {
                     }
                 }
                 form method="post" action="/theme" {
-                    input type="hidden" name="back" value=(self.path);
+                    input type="hidden" name="back" value=(self.back);
                     // The style sheet hides the one that is on, which only it knows without a choice.
                     button name="to" value=(Theme::Light.as_str()) { "Light" }
                     button name="to" value=(Theme::Dark.as_str()) { "Dark" }
@@ -118,6 +120,7 @@ mod tests {
             title: "</title><script>x</script>",
             description: "\"><img src=x>",
             path: "/\"><b>",
+            back: "/\"><b>",
             css: "/c",
             script: "/s",
             theme: Some(Theme::Dark),

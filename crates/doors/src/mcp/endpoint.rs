@@ -93,9 +93,11 @@ impl Endpoint {
     }
 
     /// A refusal that a client must see as an HTTP status with a challenge.
-    fn refuse_at_gate(&self, id: Option<&str>, refused: &Refused, told: Told) -> Response<Body> {
+    fn refuse_at_gate(&self, id: Option<&str>, refused: Refused, path: &str, told: Told) -> Response<Body> {
+        // Metadata names the address that the client used, letter by letter.
+        let refused = refused.pointing(&self.house, self.product, path.strip_suffix('/').unwrap_or(path));
         let mut response = message::refusal_of(self.product(), id, &refused.fault, told);
-        answer::add_refusal_headers(&mut response, refused);
+        answer::add_refusal_headers(&mut response, &refused);
         response
     }
 }
@@ -157,7 +159,7 @@ async fn message(endpoint: &Endpoint, parts: http::request::Parts, body: Bytes) 
                     once_key,
                     input: Ok(arguments.map_or(Bytes::from_static(b"{}"), |raw| slice(&body, raw))),
                 };
-                return run_tool(endpoint, id, modern, request_id, incoming).await;
+                return run_tool(endpoint, id, modern, (request_id, parts.uri.path()), incoming).await;
             }
         }
         Some(Plain::List { modern }) if credential == Credential::Absent => {
@@ -188,7 +190,7 @@ async fn run_tool(
     endpoint: &Endpoint,
     id: &str,
     modern: bool,
-    request_id: &str,
+    (request_id, path): (&str, &str),
     incoming: Incoming,
 ) -> Response<Body> {
     let (house, product) = (&endpoint.house, endpoint.product());
@@ -205,7 +207,7 @@ async fn run_tool(
             let text = result::response(id, modern, &answer.json, false, &beside);
             answer::json(StatusCode::OK, text, told)
         }
-        Err(refused) if refused.gate.is_some() => endpoint.refuse_at_gate(Some(id), &refused, told),
+        Err(refused) if refused.gate.is_some() => endpoint.refuse_at_gate(Some(id), refused, path, told),
         Err(refused) => {
             let code = product.code(&refused.fault);
             answer::log(&refused.fault, code);
@@ -234,11 +236,11 @@ async fn through_sdk(
         Ok(())
     };
     let checked = match checked {
-        Ok(()) => dispatch::check_credential(house, credential).await,
+        Ok(()) => dispatch::check_credential(house, endpoint.product, credential).await,
         refused => refused,
     };
     if let Err(refused) = checked {
-        return endpoint.refuse_at_gate(id, &refused, told);
+        return endpoint.refuse_at_gate(id, refused, parts.uri.path(), told);
     }
     if !call::params_fit(envelope) {
         return bad_params(id, told);
@@ -247,13 +249,14 @@ async fn through_sdk(
         return response;
     }
     let slot = Slot::default();
+    let path = parts.uri.path().to_owned();
     parts.extensions.insert(slot.clone());
     // We always answer JSON; the SDK insists on both.
     parts.headers.insert(header::ACCEPT, HeaderValue::from_static("application/json, text/event-stream"));
     let request = http::Request::from_parts(parts, Full::new(body.clone()));
     let response = endpoint.sdk.handle(request).await;
     if let Some(refused) = slot.take() {
-        return endpoint.refuse_at_gate(id, &refused, told);
+        return endpoint.refuse_at_gate(id, refused, &path, told);
     }
     worded(id, method, response, told)
 }

@@ -1,6 +1,9 @@
 //! How to connect a client: one table of commands and configurations, for pages and for the terminal.
 
+use look::{Markup, html};
 use serde_json::{Value, json};
+
+use crate::house::House;
 
 /// Where the key goes when it is not known.
 pub(crate) const KEY_PLACE: &str = "arena_sk_YOUR_KEY";
@@ -126,6 +129,27 @@ pub fn snippets(mcp_url: &str, rest_url: &str, key: &str) -> Vec<Snippet> {
             ),
         ),
     ]
+}
+
+/// The snippets of every client as tabs that need no script.
+pub(crate) fn tabs(house: &House, key: &str) -> Markup {
+    let root = &house.products[house.root].product;
+    let mcp_url = format!("{}{}", house.public_url, root.mcp_path);
+    let rest_url = format!("{}{}", house.public_url, root.rest_prefix);
+    html! {
+        div class="tabs" {
+            @for (at, snippet) in snippets(&mcp_url, &rest_url, key).iter().enumerate() {
+                details name="connect" open[at == 0] {
+                    summary { (snippet.title) }
+                    p {
+                        @if snippet.file.is_empty() { "Run in a terminal. " } @else { "Goes into " code { (snippet.file) } ". " }
+                        (snippet.note)
+                    }
+                    pre data-copy { (snippet.text) }
+                }
+            }
+        }
+    }
 }
 
 /// The address of the server whose endpoint this is.

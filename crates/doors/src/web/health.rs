@@ -23,6 +23,9 @@ const READ_TIME: Duration = Duration::from_secs(2);
 /// The routes whose answers depend on the moment.
 pub(crate) fn live_routes(house: &Arc<House>) -> Vec<(&'static str, MethodRouter)> {
     let mut routes = vec![("/healthz", get(healthz)), ("/readyz", get(readyz).with_state(Arc::clone(house)))];
+    if house.has_accounts {
+        return routes;
+    }
     for path in [
         "/.well-known/oauth-protected-resource",
         "/.well-known/oauth-protected-resource/{*rest}",

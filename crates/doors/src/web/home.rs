@@ -27,19 +27,16 @@ pub(super) fn page(house: &House, fronts: &[String]) -> Page {
         }
         @for front in fronts { (PreEscaped(front)) }
         h2 id="connect" { "Connect your agent" }
-        p { "Any client that speaks MCP plays at " code { (mcp_url) } ", any program at " code { (rest_url) } ". Both need a key from the operator of this server; put it where " code { (connect::KEY_PLACE) } " stands." }
-        div class="tabs" {
-            @for (at, snippet) in connect::snippets(&mcp_url, &rest_url, connect::KEY_PLACE).iter().enumerate() {
-                details name="connect" open[at == 0] {
-                    summary { (snippet.title) }
-                    p {
-                        @if snippet.file.is_empty() { "Run in a terminal. " } @else { "Goes into " code { (snippet.file) } ". " }
-                        (snippet.note)
-                    }
-                    pre data-copy { (snippet.text) }
-                }
+        p {
+            "Any client that speaks MCP plays at " code { (mcp_url) } ", any program at " code { (rest_url) } ". "
+            @if house.has_accounts {
+                "A client that can sign in needs only the address. Any other needs a key from " a href="/account/keys" { "your account" } "; "
+            } @else {
+                "Both need a key from the operator of this server; "
             }
+            "put it where " code { (connect::KEY_PLACE) } " stands."
         }
+        (connect::tabs(house, connect::KEY_PLACE))
     };
     Page {
         title: house.server.title.clone(),

@@ -4,6 +4,12 @@
 /// The content security policy of every page.
 pub(super) const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
 
+/// The policy of a page whose forms may lead on to other addresses: browsers hold the redirect after a form
+/// against the list as well.
+pub(crate) fn policy(leads_to: &str) -> String {
+    POLICY.replace("form-action 'self'", &format!("form-action 'self' {leads_to}"))
+}
+
 /// Text that may stand in an element or a quoted attribute.
 pub(super) fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + text.len() / 8);

@@ -16,4 +16,6 @@ mod site;
 mod theme;
 
 pub(crate) use health::live_routes;
+pub(crate) use html::policy;
 pub(crate) use site::pages;
+pub(crate) use theme::is_own_path;

@@ -10,7 +10,10 @@ use http::{HeaderMap, HeaderValue, Method, Response, header};
 use kernel::{Fault, Kind, operation::Page};
 use look::shell::Shell;
 
-use super::{assets, home, html::POLICY};
+use super::{
+    assets, home,
+    html::{POLICY, policy},
+};
 use crate::{
     answer::{self, Told},
     config::Door,
@@ -20,6 +23,8 @@ use crate::{
     status,
 };
 
+/// Where a button of the sign-in page may lead: other issuers, in development on this machine.
+const OTHER_ISSUERS: &str = "https: http://127.0.0.1:* http://localhost:*";
 /// How long a copy of the home page may be reused.
 const HOME_AGE_SECONDS: u32 = 1;
 
@@ -36,6 +41,8 @@ pub(crate) struct Asking {
     method: Method,
     headers: HeaderMap,
     path: String,
+    /// With its query.
+    back: String,
     id: Option<RequestId>,
 }
 
@@ -45,6 +52,7 @@ impl Asking {
             method: request.method().clone(),
             headers: request.headers().clone(),
             path: request.uri().path().to_owned(),
+            back: request.uri().path_and_query().map_or("/", |path| path.as_str()).to_owned(),
             id: request.extensions().get().cloned(),
         }
     }
@@ -54,6 +62,7 @@ impl Asking {
             method: parts.method.clone(),
             headers: parts.headers.clone(),
             path: parts.uri.path().to_owned(),
+            back: parts.uri.path_and_query().map_or("/", |path| path.as_str()).to_owned(),
             id: parts.extensions.get().cloned(),
         }
     }
@@ -229,8 +238,22 @@ pub(crate) fn error(house: &House, asking: &Asking, fault: &Fault, told: Told) -
     response
 }
 
+/// A page about the reader alone: no cache keeps it.
+pub(crate) fn private(house: &House, asking: &Asking, page: &Page, told: Told) -> Response<Body> {
+    let mut response = Response::new(Body::from(shell(house, asking, page, false)));
+    dress(&mut response);
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8"));
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    if let Ok(value) = HeaderValue::from_str(&policy(OTHER_ISSUERS)) {
+        headers.insert(header::CONTENT_SECURITY_POLICY, value);
+    }
+    response.extensions_mut().insert(told);
+    response
+}
+
 /// Messages begin small, because programs put them after a code.
-fn sentence(message: &str) -> String {
+pub(crate) fn sentence(message: &str) -> String {
     let mut scalars = message.chars();
     let first = scalars.next().map(|scalar| scalar.to_uppercase().collect::<String>()).unwrap_or_default();
     format!("{first}{}.", scalars.as_str().trim_end_matches('.'))
@@ -248,11 +271,15 @@ fn shell(house: &House, asking: &Asking, page: &Page, shows_id: bool) -> String 
     let mut links: Vec<(&str, &str)> =
         house.products.iter().flat_map(|mounted| mounted.product.pages.links.iter().copied()).collect();
     links.push(("Docs", "/docs"));
+    if house.has_accounts {
+        links.push(("Account", "/account"));
+    }
     Shell {
         name: &house.server.title,
         title: &page.title,
         description: &page.description,
         path: &asking.path,
+        back: &asking.back,
         css: &assets::paths().css,
         script: &assets::paths().script,
         theme: super::theme::of(&asking.headers),

@@ -76,7 +76,7 @@ impl Drop for Seat {
 
 /// What an address is counted as. A proxy on this machine speaks for many, so loopback is not counted;
 /// one IPv6 customer has a whole /64.
-fn counted(address: IpAddr) -> Option<IpAddr> {
+pub(crate) fn counted(address: IpAddr) -> Option<IpAddr> {
     let address = address.to_canonical();
     if address.is_loopback() {
         return None;

@@ -64,7 +64,7 @@ pub(crate) async fn choose(State(house): State<Arc<House>>, request: Request) ->
 }
 
 /// A path of this server: one slash, and nothing that a browser would take for a host.
-fn is_own_path(path: &str) -> bool {
+pub(crate) fn is_own_path(path: &str) -> bool {
     path.starts_with('/')
         && !path.starts_with("//")
         && path.bytes().all(|byte| byte.is_ascii_graphic() && !matches!(byte, b'\\' | b'@'))

@@ -424,5 +424,6 @@ pub(crate) fn authenticate(_: &mut dyn Tx, token: &str) -> Result<Principal, Fau
         scopes: scopes.into_iter().map(str::to_owned).collect(),
         provider: "key".to_owned(),
         linked_providers: vec![],
+        resource: None,
     })
 }

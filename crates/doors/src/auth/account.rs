@@ -1,0 +1,292 @@
+//! `/account`: who I am here, how I sign in, which browsers and programs are let in, and their ends.
+
+use std::sync::Arc;
+
+use axum::{
+    body::Body,
+    extract::{Path, Request, State},
+};
+use http::{Response, request::Parts};
+use identity::{
+    act::Act,
+    audit,
+    logins::{self, Link},
+    oauth::grants::{self, GrantInfo},
+    passwords,
+    sessions::{self, Session, SessionInfo},
+};
+use kernel::{Fault, Kind, id::DerivedIds, tx::Verdict};
+use look::{Markup, ago, html};
+
+use super::{
+    Auth,
+    browser::Browser,
+    forms::{self, Fields},
+    limits,
+    page::{self, go, told, with_back},
+    sign_in::{attempt, buttons},
+};
+
+const NAME: &str = "/account";
+
+struct Shown {
+    links: Vec<Link>,
+    sessions: Vec<SessionInfo>,
+    grants: Vec<GrantInfo>,
+    has_password: bool,
+    now: kernel::Moment,
+}
+
+pub(super) async fn serve(State(auth): State<Arc<Auth>>, request: Request) -> Response<Body> {
+    let (parts, _) = request.into_parts();
+    match show(&auth, &parts, None).await {
+        Ok(response) => response,
+        Err(fault) => page::refused(&auth, &parts, &fault, told(NAME)),
+    }
+}
+
+async fn show(auth: &Auth, parts: &Parts, problem: Option<&Fault>) -> Result<Response<Body>, Fault> {
+    let browser = Browser::of(auth, &parts.headers).await?;
+    let Some(session) = browser.person().cloned() else {
+        return Ok(go(&with_back("/sign-in", NAME), told(NAME)));
+    };
+    let id = session.person.id.clone();
+    let shown = auth
+        .house
+        .store
+        .read(move |tx| {
+            Ok(Shown {
+                links: logins::of(tx, &id)?,
+                sessions: sessions::list(tx, &id)?,
+                grants: grants::list(tx, &id)?,
+                has_password: passwords::get(tx, &id)?.is_some(),
+                now: kernel::Moment::from_millis(tx.real_ms()),
+            })
+        })
+        .await?;
+    let main = html! {
+        h1 { bdi { (session.person.nickname) } }
+        (page::problem(problem))
+        p class="lead" { "Keys let your programs play as you; they are made on a page of their own." }
+        p { a class="button" href="/account/keys" { "Keys" } }
+        h2 { "Ways to sign in" }
+        (ways(auth, &browser, &shown))
+        h2 { "Programs that you let in" }
+        (programs(&browser, &shown))
+        h2 { "Browsers that are signed in" }
+        (browsers(&browser, &session, &shown))
+        form method="post" action="/sign-out" { (page::token(&browser)) button { "Sign out here" } }
+    };
+    Ok(page::show(auth, parts, &browser, "Account", &main, told(NAME)))
+}
+
+fn ways(auth: &Auth, browser: &Browser, shown: &Shown) -> Markup {
+    html! {
+        @if !shown.links.is_empty() || shown.has_password {
+            table {
+                thead { tr { th { "way" } th { "account" } th { "since" } th { span class="unseen" { "unlink" } } } }
+                tbody {
+                    @for link in &shown.links {
+                        tr {
+                            td { (link.account.provider) }
+                            td { bdi { (link.account.label) } }
+                            td { (ago(link.linked_at, shown.now)) }
+                            td class="num" {
+                                form method="post" action="/account/unlink" {
+                                    (page::token(browser))
+                                    input type="hidden" name="provider" value=(link.account.provider);
+                                    input type="hidden" name="subject" value=(link.account.subject);
+                                    button { "Unlink" }
+                                }
+                            }
+                        }
+                    }
+                    @if shown.has_password { tr { td { "local" } td { "a password" } td {} td {} } }
+                }
+            }
+        } @else { p class="muted" { "You were let in by a key. Set a way to sign in below, so that you can come back." } }
+        (buttons(auth, browser, NAME))
+        @if auth.config.local {
+            details {
+                summary { @if shown.has_password { "Change the password" } @else { "Set a password" } }
+                form class="card" method="post" action="/account/password" {
+                    (page::token(browser))
+                    @if shown.has_password {
+                        label { "Password now" input type="password" name="current" autocomplete="current-password" required; }
+                    }
+                    label { "New password" input type="password" name="password" autocomplete="new-password" minlength=(passwords::CHARS.start()) required; }
+                    button class="main" { "Save" }
+                }
+            }
+        }
+    }
+}
+
+fn programs(browser: &Browser, shown: &Shown) -> Markup {
+    html! {
+        @if shown.grants.is_empty() {
+            p class="muted" { "None yet. A client that you connect by signing in appears here." }
+        } @else {
+            table {
+                thead { tr { th { "program" } th { "may" } th { "since" } th { span class="unseen" { "revoke" } } } }
+                tbody {
+                    @for grant in &shown.grants {
+                        tr {
+                            td { bdi { (grant.client_name) } }
+                            td { code { (grant.scope) } }
+                            td { (ago(grant.created_at, shown.now)) }
+                            td class="num" {
+                                form method="post" action="/account/revoke" {
+                                    (page::token(browser))
+                                    input type="hidden" name="id" value=(grant.id);
+                                    button { "Revoke" }
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn browsers(browser: &Browser, own: &Session, shown: &Shown) -> Markup {
+    html! {
+        table {
+            thead { tr { th { "browser" } th { "by" } th { "last seen" } th { span class="unseen" { "end" } } } }
+            tbody {
+                @for session in &shown.sessions {
+                    tr {
+                        td { bdi { (session.label) } }
+                        td { (session.provider) }
+                        td { (ago(session.seen_at, shown.now)) }
+                        td class="num" {
+                            @if session.id == own.id { "this one" } @else {
+                                form method="post" action="/account/end" {
+                                    (page::token(browser))
+                                    input type="hidden" name="id" value=(session.id);
+                                    button { "End" }
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// `/account/<act>`: one change, then the page again.
+pub(super) async fn act(
+    State(auth): State<Arc<Auth>>,
+    Path(act): Path<String>,
+    request: Request,
+) -> Response<Body> {
+    let (parts, browser, fields) = match forms::own(&auth, request).await {
+        Ok(own) => own,
+        Err((parts, fault)) => return page::refused(&auth, &parts, &fault, told(NAME)),
+    };
+    let Some(session) = browser.person().cloned() else {
+        return go(&with_back("/sign-in", NAME), told(NAME));
+    };
+    match change(&auth, &session, &act, &fields).await {
+        Ok(()) => go(NAME, told(NAME)),
+        Err(fault) => match show(&auth, &parts, Some(&fault)).await {
+            Ok(response) => page::again(response, &fault),
+            Err(fault) => page::refused(&auth, &parts, &fault, told(NAME)),
+        },
+    }
+}
+
+async fn change(auth: &Auth, session: &Session, act: &str, fields: &Fields) -> Result<(), Fault> {
+    let person = session.person.clone();
+    let field = |name: &str| fields.owned(name).unwrap_or_default();
+    let seed = auth.house.ids.seed();
+    let gone = || Fault::of(Kind::NotFound, "that is gone already; the page shows what there is");
+    let written = match act {
+        "unlink" => {
+            let (provider, subject) = (field("provider"), field("subject"));
+            let act = Act::new("identity.unlink", move |tx| {
+                logins::unlink(tx, &person.id, &provider, &subject)?;
+                audit::write(
+                    tx,
+                    &DerivedIds::new(seed),
+                    &person.nickname,
+                    "login.unlink",
+                    &person.nickname,
+                    &provider,
+                )
+                .map(Verdict::Done)
+            });
+            auth.house.store.write(Box::new(act)).await?
+        }
+        "end" => {
+            let id = field("id");
+            let act = Act::new("identity.end_one", move |tx| {
+                if !sessions::end_one(tx, &person.id, &id)? {
+                    return Ok(Verdict::Refused(gone()));
+                }
+                Ok(Verdict::Done(()))
+            });
+            auth.house.store.write(Box::new(act)).await?
+        }
+        "revoke" => {
+            let id = field("id");
+            let act = Act::new("identity.revoke_grant", move |tx| {
+                if !grants::revoke_own(tx, &person.id, &id)? {
+                    return Ok(Verdict::Refused(gone()));
+                }
+                audit::write(
+                    tx,
+                    &DerivedIds::new(seed),
+                    &person.nickname,
+                    "grant.revoke",
+                    &person.nickname,
+                    &id,
+                )
+                .map(Verdict::Done)
+            });
+            auth.house.store.write(Box::new(act)).await?
+        }
+        "password" => return password(auth, session, field("current"), field("password")).await,
+        _ => return Err(Fault::of(Kind::NotFound, "the account page has no such button; reload it")),
+    };
+    match written {
+        Verdict::Done(()) => Ok(()),
+        Verdict::Refused(fault) => Err(fault),
+    }
+}
+
+/// A new password ends every other browser: whoever had the old one is out.
+async fn password(auth: &Auth, session: &Session, current: String, new: String) -> Result<(), Fault> {
+    if !auth.config.local {
+        return Err(Fault::of(Kind::Forbidden, "this server has no passwords"));
+    }
+    passwords::check(&new)?;
+    attempt(auth, &format!("sign-in|{}", session.person.nickname), limits::PASSWORDS_OF_NICKNAME).await?;
+    let id = session.person.id.clone();
+    let stored = auth.house.store.read(move |tx| passwords::get(tx, &id)).await?;
+    let ids = Arc::clone(&auth.house.ids);
+    let work = tokio::task::spawn_blocking(move || {
+        if stored.is_some() && !passwords::matches(stored.as_deref(), &current) {
+            return Err(Fault::of(Kind::Unauthenticated, "the password now is another one; type it again"));
+        }
+        passwords::hash(ids.as_ref(), &new)
+    });
+    let hash = work.await.map_err(Fault::internal)??;
+    let (person, own, seed) = (session.person.clone(), session.id.clone(), auth.house.ids.seed());
+    let set = Act::new("identity.set_password", move |tx| {
+        passwords::set(tx, &person.id, &hash)?;
+        for other in sessions::list(tx, &person.id)? {
+            if other.id != own {
+                sessions::end_one(tx, &person.id, &other.id)?;
+            }
+        }
+        audit::write(tx, &DerivedIds::new(seed), &person.nickname, "password.set", &person.nickname, "")
+            .map(Verdict::Done)
+    });
+    match auth.house.store.write(Box::new(set)).await? {
+        Verdict::Done(()) => Ok(()),
+        Verdict::Refused(fault) => Err(fault),
+    }
+}

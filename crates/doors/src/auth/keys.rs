@@ -1,0 +1,188 @@
+//! `/account/keys`: keys are made and revoked here only, in a browser session. A key is shown once.
+
+use std::sync::Arc;
+
+use axum::{
+    body::Body,
+    extract::{Request, State},
+};
+use http::{Method, Response, request::Parts};
+use identity::{
+    act::Act,
+    audit,
+    keys::{self, KeyInfo, NewKey},
+    sessions::Session,
+};
+use kernel::{Fault, Moment, id::DerivedIds, tx::Verdict};
+use look::{ago, html};
+
+use super::{
+    Auth,
+    browser::Browser,
+    forms::{self, Fields},
+    page::{self, go, told, with_back},
+};
+use crate::web::connect;
+
+const NAME: &str = "/account/keys";
+const LABEL_CHARS_MAX: usize = 60;
+
+pub(super) async fn serve(State(auth): State<Arc<Auth>>, request: Request) -> Response<Body> {
+    if matches!(*request.method(), Method::GET | Method::HEAD) {
+        let (parts, _) = request.into_parts();
+        return match show(&auth, &parts, None, None).await {
+            Ok(response) => response,
+            Err(fault) => page::refused(&auth, &parts, &fault, told(NAME)),
+        };
+    }
+    let (parts, browser, fields) = match forms::own(&auth, request).await {
+        Ok(own) => own,
+        Err((parts, fault)) => return page::refused(&auth, &parts, &fault, told(NAME)),
+    };
+    let Some(session) = browser.person().cloned() else {
+        return go(&with_back("/sign-in", NAME), told(NAME));
+    };
+    let done = match fields.get("revoke") {
+        Some(id) => revoke(&auth, &session, id.to_owned()).await.map(|()| None),
+        None => make(&auth, &session, &fields).await.map(Some),
+    };
+    let (made, fault) = match done {
+        Ok(None) => return go(NAME, told(NAME)),
+        Ok(made) => (made, None),
+        Err(fault) => (None, Some(fault)),
+    };
+    match show(&auth, &parts, made.as_deref(), fault.as_ref()).await {
+        Ok(response) => match &fault {
+            Some(fault) => page::again(response, fault),
+            None => response,
+        },
+        Err(fault) => page::refused(&auth, &parts, &fault, told(NAME)),
+    }
+}
+
+async fn make(auth: &Auth, session: &Session, fields: &Fields) -> Result<String, Fault> {
+    let label = kernel::text::shown_only(fields.get("label").unwrap_or("a program"));
+    let label = label.trim();
+    if label.is_empty() || label.chars().count() > LABEL_CHARS_MAX {
+        return Err(Fault::invalid(format!(
+            "a key's name has 1 to {LABEL_CHARS_MAX} characters; choose another"
+        )));
+    }
+    let days = match fields.get("days") {
+        None => None,
+        Some(text) => {
+            let days = text
+                .parse()
+                .map_err(|_| Fault::invalid("the days of a key are a whole number; type 1 to 365"));
+            Some(days?)
+        }
+    };
+    let scopes: Vec<String> = keys::SCOPES.iter().map(|(scope, _)| (*scope).to_owned()).collect();
+    let key = NewKey::draw(auth.house.ids.as_ref(), label, &scopes, days)?;
+    let token = key.token.clone();
+    let (person, seed) = (session.person.clone(), auth.house.ids.seed());
+    let insert = Act::new("identity.make_key", move |tx| {
+        let info = keys::insert(tx, &person, &key)?;
+        audit::write(
+            tx,
+            &DerivedIds::new(seed),
+            &person.nickname,
+            "key.create",
+            &person.nickname,
+            &info.prefix,
+        )
+        .map(Verdict::Done)
+    });
+    match auth.house.store.write(Box::new(insert)).await? {
+        Verdict::Done(()) => Ok(token),
+        Verdict::Refused(fault) => Err(fault),
+    }
+}
+
+async fn revoke(auth: &Auth, session: &Session, id: String) -> Result<(), Fault> {
+    let (person, seed) = (session.person.clone(), auth.house.ids.seed());
+    let revoke = Act::new("identity.revoke_key", move |tx| {
+        let key = keys::revoke(tx, &person, &id)?;
+        audit::write(
+            tx,
+            &DerivedIds::new(seed),
+            &person.nickname,
+            "key.revoke",
+            &person.nickname,
+            &key.prefix,
+        )
+        .map(Verdict::Done)
+    });
+    match auth.house.store.write(Box::new(revoke)).await? {
+        Verdict::Done(()) => Ok(()),
+        Verdict::Refused(fault) => Err(fault),
+    }
+}
+
+async fn show(
+    auth: &Auth,
+    parts: &Parts,
+    made: Option<&str>,
+    fault: Option<&Fault>,
+) -> Result<Response<Body>, Fault> {
+    let browser = Browser::of(auth, &parts.headers).await?;
+    let Some(session) = browser.person() else {
+        return Ok(go(&with_back("/sign-in", NAME), told(NAME)));
+    };
+    let person = session.person.clone();
+    let read =
+        auth.house.store.read(move |tx| Ok((keys::list(tx, &person)?, Moment::from_millis(tx.real_ms()))));
+    let (keys, now) = read.await?;
+    let main = html! {
+        h1 { "Keys" }
+        (page::problem(fault))
+        @if let Some(token) = made {
+            div class="secret" {
+                p { b { "Your key. " } "It is shown this once; keep it where only your program reads it." }
+                pre { code { (token) } }
+            }
+            (connect::tabs(&auth.house, token))
+        }
+        form class="card" method="post" action="/account/keys" {
+            (page::token(&browser))
+            label { "What is it for" input name="label" maxlength=(LABEL_CHARS_MAX) placeholder="my agent" required; }
+            label { "Ends after days, or never" input name="days" inputmode="numeric" placeholder="never"; }
+            button class="main" { "Make a key" }
+        }
+        (table(&browser, &keys, now))
+        p { a href="/account" { "To the account" } }
+    };
+    Ok(page::show(auth, parts, &browser, "Keys", &main, told(NAME)))
+}
+
+fn table(browser: &Browser, keys: &[KeyInfo], now: Moment) -> look::Markup {
+    html! {
+        @if keys.is_empty() {
+            p class="muted" { "No key yet. The first one appears here, without its secret." }
+        } @else {
+            div class="scroll" {
+                table {
+                    thead { tr { th { "key" } th { "for" } th { "state" } th { "made" } th { span class="unseen" { "revoke" } } } }
+                    tbody {
+                        @for key in keys {
+                            tr {
+                                td { code { (key.prefix) "…" } }
+                                td { bdi { (key.label) } }
+                                td { (key.status(now)) @if let Some(end) = key.expires_at { ", ends " (ago(end, now)) } }
+                                td { (ago(key.created_at, now)) }
+                                td class="num" {
+                                    @if key.status(now) == "active" {
+                                        form method="post" action="/account/keys" {
+                                            (page::token(browser))
+                                            button name="revoke" value=(key.id) { "Revoke" }
+                                        }
+                                    }
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}

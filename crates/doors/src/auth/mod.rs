@@ -1,0 +1,125 @@
+//! Signing in: our own authorization server for MCP clients, the pages on which people prove who they are, and
+//! their account. What is kept is in `identity`; here is only what browsers and programs see of it.
+
+mod account;
+mod browser;
+mod forms;
+mod keys;
+pub mod limits;
+mod oauth;
+mod page;
+mod pair;
+mod sign_in;
+mod sign_up;
+mod upstream;
+
+use std::{future::Future, pin::Pin, sync::Arc};
+
+use axum::routing::{MethodRouter, any};
+use identity::{logins::Account, people::Person};
+use kernel::{Fault, id::Ids, tx::Tx};
+pub(crate) use oauth::metadata;
+use url::Url;
+
+use crate::house::House;
+
+/// Work that waits for somebody else's server.
+pub type Pending<'a, T> = Pin<Box<dyn Future<Output = Result<T, Fault>> + Send + 'a>>;
+
+/// Opens what a new person has in every product, in the transaction that makes the person.
+pub type Enrol = Arc<dyn Fn(&mut dyn Tx, &dyn Ids, &Person) -> Result<(), Fault> + Send + Sync>;
+
+/// Tells the products that an account of another issuer was linked to a person.
+pub type Linked = Arc<dyn Fn(&mut dyn Tx, &Person, &Account) -> Result<(), Fault> + Send + Sync>;
+
+/// What a sign-in at another issuer is recognised by when it comes back.
+#[derive(Debug, Clone)]
+pub struct FlowSecrets {
+    pub state: String,
+    pub nonce: String,
+    pub verifier: String,
+}
+
+/// What comes back with a browser.
+#[derive(Debug, Clone)]
+pub struct CameBack {
+    pub code: String,
+    /// RFC 9207, where the issuer sends it.
+    pub iss: Option<String>,
+}
+
+/// Who another issuer says that somebody is.
+#[derive(Debug, Clone)]
+pub struct Vouched {
+    pub account: Account,
+    /// A name there that may do as a nickname here.
+    pub login: Option<String>,
+}
+
+/// Another issuer.
+pub trait Upstream: Send + Sync {
+    /// `google`, `github`, `apple`, or `oidc:` and a name.
+    fn provider(&self) -> &str;
+
+    /// What the button says, for example `GitHub`.
+    fn title(&self) -> &str;
+
+    /// Where the browser is sent.
+    fn start<'a>(&'a self, secrets: &'a FlowSecrets) -> Pending<'a, Url>;
+
+    /// Who came back.
+    fn finish<'a>(&'a self, back: &'a CameBack, secrets: &'a FlowSecrets) -> Pending<'a, Vouched>;
+}
+
+/// Fetches a document of a stranger's, guarded: public addresses only, no redirect.
+pub trait Documents: Send + Sync {
+    fn fetch<'a>(&'a self, url: &'a str, bytes_max: usize) -> Pending<'a, Vec<u8>>;
+}
+
+/// How people sign in on this server.
+#[derive(Clone)]
+pub struct SignIn {
+    /// Whether people may have a password here.
+    pub local: bool,
+    /// Whether strangers may become people.
+    pub open: bool,
+    pub upstreams: Vec<Arc<dyn Upstream>>,
+    pub documents: Arc<dyn Documents>,
+    pub enrol: Enrol,
+    pub linked: Linked,
+}
+
+/// What all handlers here share.
+pub(crate) struct Auth {
+    pub(crate) house: Arc<House>,
+    pub(crate) config: SignIn,
+}
+
+/// Paths and their handlers.
+pub(crate) fn routes(house: &Arc<House>, config: SignIn) -> Vec<(String, MethodRouter)> {
+    let auth = Arc::new(Auth { house: Arc::clone(house), config });
+    let state = || Arc::clone(&auth);
+    let mut routes: Vec<(String, MethodRouter)> = [
+        ("/sign-in", any(sign_in::serve).with_state(state())),
+        ("/sign-out", any(sign_in::leave).with_state(state())),
+        ("/sign-up", any(sign_up::serve).with_state(state())),
+        ("/sign-in/{provider}", any(upstream::start).with_state(state())),
+        ("/oauth/callback/{provider}", any(upstream::finish).with_state(state())),
+        ("/account", any(account::serve).with_state(state())),
+        ("/account/{act}", any(account::act).with_state(state())),
+        ("/account/keys", any(keys::serve).with_state(state())),
+        ("/pair", any(pair::serve).with_state(state())),
+        ("/pair/start", any(pair::start).with_state(state())),
+        ("/pair/poll", any(pair::poll).with_state(state())),
+        ("/oauth/authorize", any(oauth::authorize::serve).with_state(state())),
+        ("/oauth/consent", any(oauth::consent::serve).with_state(state())),
+        ("/oauth/token", any(oauth::token::serve).with_state(state())),
+        ("/oauth/register", any(oauth::register::serve).with_state(state())),
+        ("/oauth/revoke", any(oauth::revoke::serve).with_state(state())),
+    ]
+    .into_iter()
+    .map(|(path, route)| (path.to_owned(), route))
+    .collect();
+    routes.extend(metadata::routes(&auth));
+    routes
+}
