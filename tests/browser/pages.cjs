@@ -1,6 +1,7 @@
 // Opens every page in a real browser and says, as lines of JSON, what is wrong with it.
 //
-// node pages.cjs BASE_URL CHROMIUM PATHS SHOTS: PATHS is a JSON object of names and paths, SHOTS a
+// node pages.cjs BASE_URL CHROMIUM PATHS SHOTS [SESSION]: PATHS is a JSON object of names and paths, of which
+// those under "own" are opened with the cookie of SESSION, SHOTS a
 // directory for screenshots or empty. It prints {"problem": …} for each fault, {"seen": …} after each page,
 // {"listening": true} when the home page waits for news, and {"checked": …} at the end.
 'use strict';
@@ -8,8 +9,9 @@ const fs = require('node:fs');
 const path = require('node:path');
 const { chromium } = require('playwright-core');
 
-const [base, executablePath, pathsJson, shots] = process.argv.slice(2);
-const paths = JSON.parse(pathsJson);
+const [base, executablePath, pathsJson, shots, session] = process.argv.slice(2);
+const { own = {}, ...others } = JSON.parse(pathsJson);
+const paths = { ...others, ...own };
 const axe = fs.readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
 const rules = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
 const patience = 30_000;
@@ -21,6 +23,7 @@ const counts = { pages: 0, judged: 0 };
 async function open(browser, where, options) {
   // Without motion: what fades in has not its full contrast yet.
   const context = await browser.newContext({ ...options, reducedMotion: 'reduce' });
+  if (own[where.name]) await context.addCookies([{ name: 'arena_session', value: session, url: base }]);
   const page = await context.newPage();
   page.setDefaultTimeout(patience);
   const expected = where.name === 'missing' ? 1 : 0;
@@ -151,8 +154,8 @@ async function live(browser) {
       }
       await visit(browser, name, { viewport: { width: 390, height: 900 }, colorScheme: 'light', javaScriptEnabled: false }, false);
     }
-    await withoutScript(browser);
-    await live(browser);
+    if (paths.agents) await withoutScript(browser);
+    if (paths.home) await live(browser);
   } finally {
     await browser.close();
   }

@@ -70,6 +70,7 @@ pub(crate) async fn join(store: &Store, stem: &str, count: usize) -> Outcome<Vec
                 scopes: vec![SCOPE.to_owned()],
                 provider: "key".to_owned(),
                 linked_providers: vec!["key".to_owned()],
+                resource: None,
             },
             token: key.token.clone(),
         };

@@ -11,6 +11,7 @@ mod duels_run;
 mod exit;
 mod failure;
 mod help;
+mod login;
 mod mcp_stdio;
 mod opening;
 mod output;

@@ -18,7 +18,7 @@ use crate::{
     duels_run,
     exit::ExitCode,
     failure::Failure,
-    help, mcp_stdio,
+    help, login, mcp_stdio,
     output::{print, terminal::Terminal},
     picture, serve, verify,
 };
@@ -117,6 +117,7 @@ fn command(cli: Cli, environment: &Environment) -> Result<ExitCode, Failure> {
             block_on(demo::run::run(&load()?, &args, Terminal::of_stdout(environment), as_json))
         }
         Command::Mcp(_) => block_on(mcp_stdio::run(&load()?)),
+        Command::Login(_) => block_on(login::run(&load()?, as_json)),
         Command::Duels(DuelsCommand::Verify { url }) => block_on(verify::run(&url, as_json)),
         Command::Duels(DuelsCommand::Run(args)) => {
             let plan = duels_run::plan::Plan::of(&args)?;

@@ -219,6 +219,15 @@ pub fn open_account(
     Ok(())
 }
 
+/// Gives an agent that names no profile elsewhere the one by which its person signed in first. A name that
+/// could not be one there is left out.
+pub fn set_social_once(tx: &mut dyn Tx, person_id: &str, profile_url: &str) -> Result<(), Fault> {
+    match text::social(profile_url) {
+        Ok(social) => tables::agents::set_social_once(tx, person_id, &social),
+        Err(_) => Ok(()),
+    }
+}
+
 /// The settled duels of an agent with a number above `after`, oldest first: number, address, and the
 /// record as the agent sees it. At most `limit`, the newest.
 pub fn settled_after(

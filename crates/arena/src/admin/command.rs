@@ -2,11 +2,13 @@
 
 use super::{
     backup,
-    request::{AdminRequest, AdminResponse, CreatedKey, CreatedUser, Examined, Key, User},
+    request::{
+        AdminRequest, AdminResponse, AuditEntry, CreatedKey, CreatedUser, Examined, Key, SignedOut, User,
+    },
     route,
 };
 use crate::{
-    cli::admin::{AdminCommand, KeyCommand, UserCommand},
+    cli::admin::{AdminCommand, KeyCommand, PersonArgs, UserCommand},
     config::layers::Loaded,
     exit::ExitCode,
     failure::Failure,
@@ -21,6 +23,7 @@ pub(crate) async fn run(loaded: &Loaded, command: AdminCommand, as_json: bool) -
         }
         AdminCommand::User(command) => wanted_of_user(command),
         AdminCommand::Key(command) => wanted_of_key(command),
+        AdminCommand::Audit { limit, before, .. } => AdminRequest::Audit { before, limit },
     };
     match route::request(loaded, request).await? {
         AdminResponse::UserCreated(user) if as_json => print::json(&user)?,
@@ -35,6 +38,12 @@ pub(crate) async fn run(loaded: &Loaded, command: AdminCommand, as_json: bool) -
         AdminResponse::KeyRevoked(key) => {
             print::data(&format!("revoked {} ({}…)\n", key.id, key.prefix));
         }
+        AdminResponse::UserSwitched(user) if as_json => print::json(&user)?,
+        AdminResponse::UserSwitched(user) => print::data(&user_table(&[user])),
+        AdminResponse::UserSignedOut(out) if as_json => print::json(&out)?,
+        AdminResponse::UserSignedOut(out) => print::data(&signed_out(&out)),
+        AdminResponse::Audited(acts) if as_json => print::json(&acts)?,
+        AdminResponse::Audited(acts) => print::data(&act_table(&acts)),
         AdminResponse::Refused(refusal) => return Err(refusal.into()),
         AdminResponse::Checks(_) => return Err(unexpected()),
     }
@@ -60,6 +69,13 @@ fn wanted_of_user(command: UserCommand) -> AdminRequest {
             AdminRequest::UserCreate { nickname, scopes: key.scopes, expires_in_days: key.expires_in_days }
         }
         UserCommand::List { .. } => AdminRequest::UserList,
+        UserCommand::Disable(PersonArgs { nickname, .. }) => {
+            AdminRequest::UserSwitch { nickname, disabled: true }
+        }
+        UserCommand::Enable(PersonArgs { nickname, .. }) => {
+            AdminRequest::UserSwitch { nickname, disabled: false }
+        }
+        UserCommand::SignOut(PersonArgs { nickname, .. }) => AdminRequest::UserSignOut { nickname },
     }
 }
 
@@ -97,6 +113,22 @@ fn created_key(key: &CreatedKey) -> String {
         moment(key.expires_at, "never"),
         key.api_key,
     )
+}
+
+fn signed_out(out: &SignedOut) -> String {
+    let SignedOut { nickname, keys, sessions, grants } = out;
+    format!("signed {nickname} out: {keys} keys, {sessions} browsers and {grants} programs ended\n")
+}
+
+fn act_table(acts: &[AuditEntry]) -> String {
+    let rows: Vec<Vec<String>> = acts
+        .iter()
+        .map(|act| {
+            let AuditEntry { at, actor, act, subject, detail, .. } = act;
+            vec![at.to_string(), actor.clone(), act.clone(), subject.clone(), detail.clone()]
+        })
+        .collect();
+    table::columns(&["at", "who", "did", "to", "with"], &rows)
 }
 
 fn user_table(users: &[User]) -> String {

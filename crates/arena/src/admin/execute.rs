@@ -1,6 +1,7 @@
 //! Runs an admin request against an open store: the one function behind the socket and the command.
 
 use identity::{
+    audit,
     keys::{self, KeyInfo, NewKey},
     people,
 };
@@ -12,8 +13,10 @@ use kernel::{
 use store::Store;
 
 use super::{
-    person::{CreateKey, CreatePerson, RevokeKey},
-    request::{AdminRequest, AdminResponse, CreatedKey, CreatedUser, Examined, Key, Refusal, User},
+    person::{CreateKey, CreatePerson, RevokeKey, SignOutPerson, SwitchPerson},
+    request::{
+        AdminRequest, AdminResponse, AuditEntry, CreatedKey, CreatedUser, Examined, Key, Refusal, User,
+    },
 };
 use crate::doctor::store_checks;
 
@@ -56,18 +59,12 @@ impl Office {
             }
             AdminRequest::UserList => {
                 let people = self.store.read(|tx| people::list(tx)).await?;
-                let user = |person: people::Person| User {
-                    id: person.id,
-                    nickname: person.nickname,
-                    created_at: person.created_at,
-                    disabled: person.disabled_at.is_some(),
-                };
                 AdminResponse::Users(people.into_iter().map(user).collect())
             }
             AdminRequest::KeyCreate { nickname, scopes, expires_in_days } => {
                 let key = self.draw(&scopes, expires_in_days)?;
                 let api_key = key.token.clone();
-                let (person, key) = self.run(CreateKey { nickname, key }).await?;
+                let (person, key) = self.run(CreateKey { nickname, key, seed: self.ids.seed() }).await?;
                 AdminResponse::KeyCreated(CreatedKey {
                     key_id: key.id,
                     nickname: person.nickname,
@@ -85,9 +82,21 @@ impl Office {
                 AdminResponse::Keys(keys.into_iter().map(|key| shown(key, real)).collect())
             }
             AdminRequest::KeyRevoke { nickname, key } => {
-                let revoked = self.run(RevokeKey { nickname, key }).await?;
+                let revoked = self.run(RevokeKey { nickname, key, seed: self.ids.seed() }).await?;
                 let at = revoked.revoked_at.unwrap_or(revoked.created_at);
                 AdminResponse::KeyRevoked(shown(revoked, at))
+            }
+            AdminRequest::UserSwitch { nickname, disabled } => {
+                let switch = SwitchPerson { nickname, disabled, seed: self.ids.seed() };
+                AdminResponse::UserSwitched(user(self.run(switch).await?))
+            }
+            AdminRequest::UserSignOut { nickname } => {
+                let sign_out = SignOutPerson { nickname, seed: self.ids.seed() };
+                AdminResponse::UserSignedOut(self.run(sign_out).await?)
+            }
+            AdminRequest::Audit { before, limit } => {
+                let read = self.store.read(move |tx| audit::newest(tx, before.as_deref(), limit));
+                AdminResponse::Audited(read.await?.into_iter().map(act).collect())
             }
             AdminRequest::Check => {
                 let server = self.server.clone();
@@ -107,6 +116,20 @@ impl Office {
             Verdict::Refused(fault) => Err(fault),
         }
     }
+}
+
+fn user(person: people::Person) -> User {
+    User {
+        id: person.id,
+        nickname: person.nickname,
+        created_at: person.created_at,
+        disabled: person.disabled_at.is_some(),
+    }
+}
+
+fn act(entry: audit::Entry) -> AuditEntry {
+    let audit::Entry { id, at, actor, act, subject, detail } = entry;
+    AuditEntry { id, at, actor, act, subject, detail }
 }
 
 fn shown(key: KeyInfo, real: Moment) -> Key {

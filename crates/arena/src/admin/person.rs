@@ -1,14 +1,22 @@
-//! Creating a person: the person, the duels account and the first key, in one transaction.
+//! What an administrator does to people, each act in one transaction with its line in the audit book.
 
 use identity::{
+    audit,
     keys::{self, KeyInfo, NewKey},
+    oauth::grants,
     people::{self, Person},
+    sessions,
 };
 use kernel::{
     Fault,
     id::{DerivedIds, Ids},
     tx::{Command, Tx, Verdict},
 };
+
+use super::request::SignedOut;
+
+/// Who acts on the command line, in the audit book.
+const ADMIN: &str = "admin";
 
 /// Everything random is drawn before the command runs, so that it can run again.
 pub(crate) struct CreatePerson {
@@ -37,6 +45,7 @@ impl Command for CreatePerson {
         let ids = DerivedIds::new(self.seed);
         duels::open_account(tx, &ids, &person.id, &person.nickname, self.opening_points)?;
         let key = keys::insert(tx, &person, &self.key)?;
+        audit::write(tx, &ids, ADMIN, "user.create", &person.nickname, &key.prefix)?;
         Ok(Verdict::Done((person, key)))
     }
 }
@@ -45,6 +54,7 @@ impl Command for CreatePerson {
 pub(crate) struct CreateKey {
     pub(crate) nickname: String,
     pub(crate) key: NewKey,
+    pub(crate) seed: [u8; 16],
 }
 
 impl Command for CreateKey {
@@ -57,6 +67,8 @@ impl Command for CreateKey {
     fn run(&self, tx: &mut dyn Tx) -> Result<Verdict<Self::Out>, Fault> {
         let person = people::get(tx, &self.nickname)?;
         let key = keys::insert(tx, &person, &self.key)?;
+        let ids = DerivedIds::new(self.seed);
+        audit::write(tx, &ids, ADMIN, "key.create", &person.nickname, &key.prefix)?;
         Ok(Verdict::Done((person, key)))
     }
 }
@@ -65,6 +77,7 @@ pub(crate) struct RevokeKey {
     pub(crate) nickname: String,
     /// An id, or the start that lists show.
     pub(crate) key: String,
+    pub(crate) seed: [u8; 16],
 }
 
 impl Command for RevokeKey {
@@ -76,6 +89,63 @@ impl Command for RevokeKey {
 
     fn run(&self, tx: &mut dyn Tx) -> Result<Verdict<KeyInfo>, Fault> {
         let person = people::get(tx, &self.nickname)?;
-        keys::revoke(tx, &person, &self.key).map(Verdict::Done)
+        let key = keys::revoke(tx, &person, &self.key)?;
+        let ids = DerivedIds::new(self.seed);
+        audit::write(tx, &ids, ADMIN, "key.revoke", &person.nickname, &key.prefix)?;
+        Ok(Verdict::Done(key))
+    }
+}
+
+/// Shuts a person out of everything at once, or lets it in again. What the person owns stays.
+pub(crate) struct SwitchPerson {
+    pub(crate) nickname: String,
+    pub(crate) disabled: bool,
+    pub(crate) seed: [u8; 16],
+}
+
+impl Command for SwitchPerson {
+    type Out = Person;
+
+    fn name(&self) -> &'static str {
+        "arena.switch_person"
+    }
+
+    fn run(&self, tx: &mut dyn Tx) -> Result<Verdict<Person>, Fault> {
+        let person = people::get(tx, &self.nickname)?;
+        let act = if self.disabled {
+            people::disable(tx, &person)?;
+            "user.disable"
+        } else {
+            people::enable(tx, &person)?;
+            "user.enable"
+        };
+        audit::write(tx, &DerivedIds::new(self.seed), ADMIN, act, &person.nickname, "")?;
+        people::get(tx, &self.nickname).map(Verdict::Done)
+    }
+}
+
+/// Ends every way in that a person has now; it may sign in again.
+pub(crate) struct SignOutPerson {
+    pub(crate) nickname: String,
+    pub(crate) seed: [u8; 16],
+}
+
+impl Command for SignOutPerson {
+    type Out = SignedOut;
+
+    fn name(&self) -> &'static str {
+        "arena.sign_out_person"
+    }
+
+    fn run(&self, tx: &mut dyn Tx) -> Result<Verdict<SignedOut>, Fault> {
+        let person = people::get(tx, &self.nickname)?;
+        let out = SignedOut {
+            nickname: person.nickname.clone(),
+            keys: keys::revoke_all(tx, &person.id)?,
+            sessions: sessions::end_all(tx, &person.id)?,
+            grants: grants::revoke_all(tx, &person.id)?,
+        };
+        audit::write(tx, &DerivedIds::new(self.seed), ADMIN, "user.sign_out", &person.nickname, "")?;
+        Ok(Verdict::Done(out))
     }
 }

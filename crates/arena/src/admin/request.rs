@@ -26,6 +26,19 @@ pub(crate) enum AdminRequest {
         nickname: String,
         key: String,
     },
+    /// Shuts a person out, or lets it in again.
+    UserSwitch {
+        nickname: String,
+        disabled: bool,
+    },
+    /// Ends all keys, sessions and grants of a person.
+    UserSignOut {
+        nickname: String,
+    },
+    Audit {
+        before: Option<String>,
+        limit: i64,
+    },
     /// The checks of `arena doctor` that need the store.
     Check,
 }
@@ -38,6 +51,9 @@ pub(crate) enum AdminResponse {
     KeyCreated(CreatedKey),
     Keys(Vec<Key>),
     KeyRevoked(Key),
+    UserSwitched(User),
+    UserSignedOut(SignedOut),
+    Audited(Vec<AuditEntry>),
     Checks(Examined),
     Refused(Refusal),
 }
@@ -86,6 +102,29 @@ pub(crate) struct Key {
     pub(crate) revoked_at: Option<Moment>,
     /// `active`, `expired` or `revoked`.
     pub(crate) status: String,
+}
+
+/// What was ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct SignedOut {
+    pub(crate) nickname: String,
+    pub(crate) keys: u64,
+    pub(crate) sessions: u64,
+    /// Programs that were let in by signing in.
+    pub(crate) grants: u64,
+}
+
+/// One privileged act.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct AuditEntry {
+    pub(crate) id: String,
+    pub(crate) at: Moment,
+    pub(crate) actor: String,
+    pub(crate) act: String,
+    pub(crate) subject: String,
+    pub(crate) detail: String,
 }
 
 /// What the checks of the store found, and who made them.

@@ -26,6 +26,17 @@ pub(crate) enum AdminCommand {
     /// Manage the keys of a person
     #[command(subcommand)]
     Key(KeyCommand),
+    /// Show who did what: every privileged act, the newest first
+    Audit {
+        /// How many, 1 to 1000
+        #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(i64).range(1..=1000))]
+        limit: i64,
+        /// Only acts before the one with this id
+        #[arg(long, value_name = "ID")]
+        before: Option<String>,
+        #[command(flatten)]
+        store: StoreArgs,
+    },
     /// Write everything to one file, also while the server runs
     Backup(FileArgs),
     /// Put a backup in the place of the data directory's content
@@ -62,12 +73,27 @@ pub(crate) enum UserCommand {
         #[command(flatten)]
         store: StoreArgs,
     },
+    /// Shut a person out at once: keys, browsers and programs stop; what the person owns stays
+    Disable(PersonArgs),
+    /// Let a person in again
+    Enable(PersonArgs),
+    /// End all keys, browsers and programs of a person, who may sign in again
+    SignOut(PersonArgs),
+}
+
+#[derive(Debug, Clone, Args)]
+pub(crate) struct PersonArgs {
+    /// Whose
+    pub(crate) nickname: String,
+    #[command(flatten)]
+    pub(crate) store: StoreArgs,
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum KeyCommand {
     /// Create another key, which is shown once
     Create {
+        /// Whose
         nickname: String,
         #[command(flatten)]
         key: KeyArgs,
@@ -76,12 +102,14 @@ pub(crate) enum KeyCommand {
     },
     /// List the keys of a person, without their secrets
     List {
+        /// Whose
         nickname: String,
         #[command(flatten)]
         store: StoreArgs,
     },
     /// Revoke a key; the next request with it is refused
     Revoke {
+        /// Whose
         nickname: String,
         /// The key's id, or its first characters as the list shows them
         #[arg(value_name = "PREFIX_OR_ID")]
@@ -105,7 +133,14 @@ pub(crate) struct KeyArgs {
 impl AdminCommand {
     pub(crate) const fn store(&self) -> &StoreArgs {
         match self {
-            Self::User(UserCommand::Create { store, .. } | UserCommand::List { store })
+            Self::User(
+                UserCommand::Create { store, .. }
+                | UserCommand::List { store }
+                | UserCommand::Disable(PersonArgs { store, .. })
+                | UserCommand::Enable(PersonArgs { store, .. })
+                | UserCommand::SignOut(PersonArgs { store, .. }),
+            )
+            | Self::Audit { store, .. }
             | Self::Key(
                 KeyCommand::Create { store, .. }
                 | KeyCommand::List { store, .. }

@@ -32,6 +32,18 @@ impl McpCommand {
     }
 }
 
+#[derive(Debug, Clone, Args)]
+pub(crate) struct LoginArgs {
+    #[arg(long, value_name = "URL", help = "Server to sign in to [default: http://127.0.0.1:7878]")]
+    pub(crate) server: Option<String>,
+}
+
+impl LoginArgs {
+    pub(crate) fn flags(&self) -> Vec<FlagValue> {
+        FlagValue::given("server", "--server", self.server.as_ref()).into_iter().collect()
+    }
+}
+
 /// Points of an account in a run: at the least two stakes, so that one lost duel leaves enough for another.
 const RUN_POINTS: std::ops::RangeInclusive<i64> = 10..=1_000_000_000;
 /// How long a run may wait for a settlement, in seconds.

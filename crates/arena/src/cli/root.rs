@@ -39,7 +39,7 @@ pub(crate) struct Common {
         help = "Where the data is [default: $XDG_DATA_HOME/arena]"
     )]
     pub(crate) data_dir: Option<PathBuf>,
-    /// Configuration file [default: arena.toml in the data directory]
+    /// Configuration file [default: arena.toml in DIR]
     #[arg(long, value_name = "FILE", global = true, display_order = 901)]
     pub(crate) config: Option<PathBuf>,
     /// Print data, and errors, as JSON
@@ -66,9 +66,11 @@ pub(crate) enum Command {
     /// Run an MCP server over standard input and output
     #[command(subcommand)]
     Mcp(client::McpCommand),
-    /// Look at duels of any server
+    /// Play many duels and compare, or verify one of any server
     #[command(subcommand)]
     Duels(client::DuelsCommand),
+    /// Get a key for this machine by a code that you type in a browser
+    Login(client::LoginArgs),
     /// Manage people, their keys, and backups
     #[command(
         subcommand,
@@ -98,6 +100,7 @@ impl Command {
             Self::Demo(args) => args.flags(),
             Self::Serve(args) => args.flags(),
             Self::Mcp(command) => command.flags(),
+            Self::Login(args) => args.flags(),
             Self::Admin(command) => command.store().flags(),
             Self::Doctor(args) => args.store.flags(),
             Self::Config(house::ConfigCommand::Show(args)) => args.flags(),

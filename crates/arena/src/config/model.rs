@@ -24,6 +24,14 @@ pub(crate) struct Config {
     pub(crate) log: Log,
     pub(crate) metrics: Metrics,
     pub(crate) semantic: Semantic,
+    pub(crate) sign_in: SignIn,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct SignIn {
+    pub(crate) local: Switch,
+    pub(crate) open: Switch,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]

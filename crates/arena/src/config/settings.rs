@@ -90,6 +90,16 @@ pub(crate) const SETTINGS: &[Setting] = &[
         "a directory with the model's weights.npz and sp.model, instead of the built-in copy",
     ),
     text("metrics.listen", Some("127.0.0.1:9464"), "address and port of /metrics, or off"),
+    text(
+        "sign_in.local",
+        Some("on"),
+        "on lets people sign in with a nickname and a password; off leaves other issuers and keys",
+    ),
+    text(
+        "sign_in.open",
+        Some("on"),
+        "on lets strangers become people by themselves; off leaves it to the operator",
+    ),
 ];
 
 /// The setting with this key.

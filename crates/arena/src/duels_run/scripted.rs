@@ -154,6 +154,7 @@ impl Game<'_, '_> {
             scopes: vec![duels::SCOPE.to_owned()],
             provider: "key".to_owned(),
             linked_providers: Vec::new(),
+            resource: None,
         };
         Ok(Seat {
             script,

@@ -78,6 +78,17 @@ impl Http {
         self.send(url, request).await
     }
 
+    /// Sends JSON without a key.
+    pub(crate) async fn post_open(&self, url: &url::Url, body: Vec<u8>) -> Result<Answer, Failure> {
+        let request = self
+            .0
+            .post(url.clone())
+            .header("content-type", "application/json")
+            .header("accept", "application/json")
+            .body(body);
+        self.send(url, request).await
+    }
+
     async fn send(&self, url: &url::Url, request: reqwest::RequestBuilder) -> Result<Answer, Failure> {
         let mut response = request.send().await.map_err(|error| no_answer(url, &error))?;
         let status = response.status().as_u16();

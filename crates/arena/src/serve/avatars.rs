@@ -39,14 +39,14 @@ const OWN_PROGRAM: &str = "/proc/self/exe";
 
 /// What images are made with: who fetches them, and the program whose command `picture` makes them small.
 pub(crate) struct Workshop {
-    pub(crate) fetcher: Fetcher,
+    pub(crate) fetcher: Arc<Fetcher>,
     pub(crate) program: PathBuf,
 }
 
 impl Default for Workshop {
     /// From public addresses, by this program.
     fn default() -> Self {
-        Self { fetcher: Fetcher::new(), program: PathBuf::from(OWN_PROGRAM) }
+        Self { fetcher: Arc::new(Fetcher::new()), program: PathBuf::from(OWN_PROGRAM) }
     }
 }
 

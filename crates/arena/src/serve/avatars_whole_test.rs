@@ -136,7 +136,7 @@ impl World {
             public_url: Url::parse(&address).unwrap(),
             drain_time: Duration::from_secs(1),
             on_request: None,
-            workshop: Workshop { fetcher: Fetcher::with(policy), program: program() },
+            workshop: Workshop { fetcher: Arc::new(Fetcher::with(policy)), program: program() },
         };
         let house = House::open(plan).await.unwrap();
         let key = enrol(&house, nickname).await.unwrap();

@@ -6,16 +6,18 @@ use std::{path::PathBuf, sync::Arc, time::Duration};
 use axum::Router;
 use doors::{DoorsConfig, HttpLimits, OnRequest, ServerName};
 use duels::Duels;
+use identity::act::Act;
 use kernel::{
     id::{Ids, OsIds},
     time::SystemClock,
+    tx::Verdict,
 };
 use store::{Engine, Place, Store, limits::Limits};
 use tokio::{net::TcpListener, sync::watch, task::JoinHandle};
 use tokio_util::sync::CancellationToken;
 use url::Url;
 
-use super::{avatars::Workshop, outside};
+use super::{avatars::Workshop, outside, sign_in};
 use crate::{
     admin::{execute::Office, socket::AdminSocket},
     config::{layers::Loaded, model::Config},
@@ -200,6 +202,7 @@ impl Front {
         if ours && store.anchor()?.speed_milli != speed_milli {
             store.set_speed(speed_milli)?;
         }
+        let sign_in = sign_in::open(&config, &workshop.fetcher);
         let (outside, gallery) = outside::open(&config.semantic, avatars, workshop)?;
         let service = Duels::open(&store, Arc::clone(&ids), public_url.as_str(), outside)?;
         let router = doors::router(DoorsConfig {
@@ -218,6 +221,7 @@ impl Front {
             limits,
             extra: gallery.map_or_else(Router::new, super::avatars::routes),
             on_request,
+            sign_in: Some(sign_in),
         });
         let router = router.map_err(|error| split(ExitCode::Usage, &error.to_string()))?;
         Ok((service, router))
@@ -239,6 +243,12 @@ async fn housekeeping(store: Store, mut stopping: watch::Receiver<bool>) {
     while !*stopping.borrow() {
         match store.prune().await {
             Ok(rows) if rows > 0 => tracing::info!(rows, "pruned what was past its time"),
+            Ok(_) => {}
+            Err(fault) => tracing::warn!(error = fault.context(), "housekeeping waits for the store"),
+        }
+        let prune = Act::new("identity.prune", |tx| identity::prune(tx).map(Verdict::Done));
+        match store.write(Box::new(prune)).await {
+            Ok(Verdict::Done(rows)) if rows > 0 => tracing::info!(rows, "pruned sign-ins past their time"),
             Ok(_) => {}
             Err(fault) => tracing::warn!(error = fault.context(), "housekeeping waits for the store"),
         }

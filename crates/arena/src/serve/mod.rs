@@ -11,4 +11,5 @@ pub(crate) mod listen;
 pub(crate) mod logs;
 mod metrics;
 pub(crate) mod outside;
+mod sign_in;
 pub(crate) mod signals;

@@ -5,9 +5,10 @@ use serde_json::{Value, json};
 
 use crate::{
     house::House,
-    http::{call, get},
+    http::{call, get, send},
     process::{Home, Running},
     tools,
+    visitor::{Visitor, encoded},
 };
 
 /// Runs if anything of it is taken for markup.
@@ -130,14 +131,57 @@ fn every_page_is_sound_in_a_browser() {
     });
     browser.arg(format!("http://{}", stage.house.address)).arg(tools::chromium("browser").unwrap());
     browser.arg(paths.to_string()).arg(std::env::var_os("ARENA_TEST_SHOTS").unwrap_or_default());
-    let mut running = Running::start(&mut browser);
+    let checked = look_at(&mut browser, || stage.demand(1, 4));
+    assert_eq!(checked, json!({"pages": 8 * 7 + 2, "judged": 8 * 3 + 1}));
+}
+
+/// Pages of a person who is signed in, with hostile names in everything that others fill.
+#[test]
+fn every_page_of_a_person_is_sound_in_a_browser() {
+    let home = Home::new();
+    let Some(mut browser) = tools::browser("browser::person", home.path()) else { return };
+    let server = home.serve(&[]);
+    let mut visitor = Visitor::new(&server.address);
+    visitor.sign_up(&"w".repeat(30), "correct horse battery");
+    visitor.submit(
+        "/account/keys",
+        "/account/keys",
+        &[("label", "<img src=x onerror=pwned=1>"), ("days", "9")],
+    );
+    let metadata = json!({"client_name": HOSTILE.chars().take(99).collect::<String>(), "redirect_uris": ["http://127.0.0.1/cb"]});
+    let client =
+        send(&server.address, "POST", "/oauth/register", &[], metadata.to_string().as_bytes()).json();
+    let challenge = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
+    let asked = encoded(&[
+        ("response_type", "code"),
+        ("client_id", client["client_id"].as_str().unwrap()),
+        ("code_challenge", challenge),
+        ("code_challenge_method", "S256"),
+    ]);
+    let consent = visitor.get(&format!("/oauth/authorize?{asked}")).location().to_owned();
+    let paths = json!({
+        "sign-in": "/sign-in?back=%2Fpair",
+        "sign-up": "/sign-up",
+        "own": {"account": "/account", "keys": "/account/keys", "pair": "/pair?code=BCDF-GHJK", "consent": consent},
+    });
+    browser.arg(format!("http://{}", server.address)).arg(tools::chromium("browser::person").unwrap());
+    browser.arg(paths.to_string()).arg(std::env::var_os("ARENA_TEST_SHOTS").unwrap_or_default());
+    browser.arg(visitor.session().unwrap());
+    let checked = look_at(&mut browser, || {});
+    assert_eq!(checked, json!({"pages": 6 * 7, "judged": 6 * 3}));
+    server.stop();
+}
+
+/// Lets the browser look at everything; answers what it counted.
+fn look_at(browser: &mut std::process::Command, listening: impl Fn()) -> Value {
+    let mut running = Running::start(browser);
     let mut problems = Vec::new();
     let mut checked = Value::Null;
     let begun = std::time::Instant::now();
     while checked.is_null() && begun.elapsed() < CHECK_MAX {
         let line: Value = serde_json::from_str(&running.stdout_line(|_| true)).unwrap();
         if line["listening"] == true {
-            stage.demand(1, 4);
+            listening();
         } else if line["problem"].is_string() {
             problems.push(line.to_string());
         } else {
@@ -156,7 +200,7 @@ fn every_page_is_sound_in_a_browser() {
         stderr.join("\n")
     );
     assert!(status.success(), "{status}: {}", stderr.join("\n"));
-    assert_eq!(checked, json!({"pages": 8 * 7 + 2, "judged": 8 * 3 + 1}));
+    checked
 }
 
 /// Longer than a browser takes on a busy machine.

@@ -4,14 +4,18 @@
 
 use std::fmt::{Display, Write};
 
-use doors::HttpLimits;
+use doors::{HttpLimits, auth::limits as auth};
 use duels::{BUDGET, ops::search_agents, rules::limits as duel};
-use identity::keys;
+use identity::{
+    keys, logins,
+    oauth::{clients, grants, requests, tokens},
+    pairings, passwords, sessions,
+};
 use kernel::{
     JSON_INTEGER_MAX, input::CURSOR_CHARS_MAX, operation::DESCRIPTION_CHARS_MAX, text::NICKNAME_CHARS,
 };
 use serde_json::Value;
-use store::{jobs, once};
+use store::{jobs, limits::Windows, once};
 use testkit::golden::compare_document;
 
 use crate::{http::get, process::Home};
@@ -39,6 +43,12 @@ fn time(what: &'static str, ms: i64) -> Row {
 
 fn real(what: &'static str, duration: std::time::Duration) -> Row {
     time(what, i64::try_from(duration.as_millis()).unwrap())
+}
+
+/// Two windows that an attempt passes together.
+fn window(what: &'static str, Windows { short, long }: Windows) -> Row {
+    let (Row(_, short_span), Row(_, long_span)) = (time(what, short.span_ms), time(what, long.span_ms));
+    Row(what, format!("{} in {short_span}, {} in {long_span}", short.max, long.max))
 }
 
 fn sections() -> Vec<(&'static str, Vec<Row>)> {
@@ -142,7 +152,39 @@ fn sections() -> Vec<(&'static str, Vec<Row>)> {
                     keys::EXPIRES_IN_DAYS.end(),
                     "days",
                 ),
-                count("characters after `arena_sk_`", keys::TOKEN_CHARS, "characters"),
+                count("characters after `arena_sk_`", identity::secret::SECRET_CHARS, "characters"),
+            ],
+        ),
+        (
+            "Signing in (windows of Arena time)",
+            vec![
+                span("password", passwords::CHARS.start(), passwords::CHARS.end(), "characters"),
+                window("passwords tried for one nickname", auth::PASSWORDS_OF_NICKNAME),
+                window("passwords tried from one address", auth::PASSWORDS_OF_ADDRESS),
+                window("new people from one address", auth::SIGN_UPS_OF_ADDRESS),
+                window("pairing codes typed by one person", auth::CODES_OF_PERSON),
+                window("command lines that begin to wait, from one address", auth::PAIRINGS_OF_ADDRESS),
+                window("clients that register from one address", auth::CLIENTS_OF_ADDRESS),
+                window("clients that register in all", auth::CLIENTS_OF_ALL),
+                count("registered clients", clients::CLIENTS_MAX, "clients"),
+                count("redirect addresses of a client", clients::REDIRECT_URIS_MAX, "addresses"),
+                count("linked accounts of one person", logins::LINKS_MAX, "accounts"),
+            ],
+        ),
+        (
+            "Lives of secrets (real time)",
+            vec![
+                time("session of a browser that is not used", sessions::IDLE_MS),
+                time("time to decide on a client", requests::REQUEST_MS),
+                time("one-time code", grants::CODE_MS),
+                time("access token", tokens::ACCESS_MS),
+                time("refresh token that is not used", tokens::REFRESH_MS),
+                time("grace of a refresh token that was used", tokens::GRACE_MS),
+                time("grant, however often it was renewed", grants::GRANT_MS),
+                time("client that nobody allowed anything", clients::UNUSED_MS),
+                time("sign-in that is under way at another issuer", logins::DEPARTURE_MS),
+                time("nickname to be chosen", logins::NEWCOMER_MS),
+                time("command line that waits", pairings::PAIRING_MS),
             ],
         ),
         (

@@ -12,7 +12,9 @@ use crate::process::PATIENCE;
 
 pub(crate) struct Answer {
     pub(crate) status: u16,
+    /// In small letters.
     pub(crate) head: String,
+    pub(crate) raw_head: String,
     pub(crate) body: String,
 }
 
@@ -42,7 +44,7 @@ pub(crate) fn read_answer(mut stream: TcpStream) -> Answer {
     let text = String::from_utf8(bytes).unwrap();
     let (head, body) = text.split_once("\r\n\r\n").unwrap_or_else(|| panic!("no answer: {text:?}"));
     let status = head.split(' ').nth(1).unwrap().parse().unwrap();
-    Answer { status, head: head.to_ascii_lowercase(), body: body.to_owned() }
+    Answer { status, head: head.to_ascii_lowercase(), raw_head: head.to_owned(), body: body.to_owned() }
 }
 
 pub(crate) fn get(url: &str) -> Answer {

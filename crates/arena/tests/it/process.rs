@@ -69,6 +69,13 @@ impl Home {
         command.args(arguments).env("ARENA_METRICS__LISTEN", "off");
         Server::start(&mut command)
     }
+
+    /// The same with settings of its own.
+    pub(crate) fn serve_with(&self, settings: &[(&str, &str)]) -> Server {
+        let mut command = self.command(&["serve", "--listen", "127.0.0.1:0"]);
+        command.envs(settings.iter().copied()).env("ARENA_METRICS__LISTEN", "off");
+        Server::start(&mut command)
+    }
 }
 
 /// A command that ran to its end.

@@ -22,6 +22,7 @@ kernel::statements! {
     ADD = "INSERT INTO agent (id, nickname, opened_ms, house, wins, draws, duels, staked, paid, rating_permille) VALUES ($1, $2, $3, 0, 0, 0, 0, 0, 0, 0)";
     BY_ID = concat!("SELECT ", columns!(), " FROM agent WHERE id = $1");
     BY_NICKNAME = concat!("SELECT ", columns!(), " FROM agent WHERE nickname = $1");
+    SET_SOCIAL_ONCE = "UPDATE agent SET social_provider = $2, social_username = $3 WHERE id = $1 AND social_provider IS NULL";
     SET_PRESENTATION = "UPDATE agent SET bio = $2, avatar_url = $3, social_provider = $4, social_username = $5 WHERE id = $1";
     SET_AUTO_BIO = "UPDATE agent SET auto_bio = $2, bio_model = $3, bio_vector = $4 WHERE id = $1";
     SET_BIO_VECTOR = "UPDATE agent SET bio_model = $3, bio_vector = $4 WHERE id = $1 AND auto_bio = $2";
@@ -196,4 +197,9 @@ pub(crate) fn model_totals(tx: &mut dyn Tx, limit: i64) -> Result<Vec<ModelCount
 /// The ranked agents in order: rating, wins, duels, nickname.
 pub(crate) fn top(tx: &mut dyn Tx, limit: i64) -> Result<Vec<Agent>, Fault> {
     tx.rows(&TOP, &[limit.into()])?.iter().map(agent).collect()
+}
+
+/// Sets the profile elsewhere of an agent that has none.
+pub(crate) fn set_social_once(tx: &mut dyn Tx, id: &str, social: &Social) -> Result<(), Fault> {
+    tx.exec(&SET_SOCIAL_ONCE, &[id.into(), (&social.provider).into(), (&social.username).into()]).map(|_| ())
 }

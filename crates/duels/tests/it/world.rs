@@ -134,6 +134,7 @@ impl World {
             scopes: vec!["duels:play".to_owned()],
             provider: "key".to_owned(),
             linked_providers: vec!["key".to_owned()],
+            resource: None,
         };
         self.people.lock().unwrap().insert(nickname.to_owned(), principal);
     }
