@@ -259,6 +259,19 @@ pub struct LiveEvent {
     pub html: String,
 }
 
+/// Something that happened, for readers that collect news.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewsItem {
+    /// The path of its page, which also names it for ever.
+    pub path: String,
+    pub title: String,
+    /// One sentence in words.
+    pub summary: String,
+    pub at: Moment,
+}
+
+type ReadNews = dyn Fn(&mut dyn Tx) -> Result<Vec<NewsItem>, Fault> + Send + Sync;
+
 type ReadLive = dyn Fn(&mut dyn Tx) -> Result<Vec<LiveEvent>, Fault> + Send + Sync;
 
 /// What a product shows in browsers.
@@ -270,6 +283,8 @@ pub struct Pages {
     /// The newest events, oldest first. Called while somebody listens; events that were sent are not
     /// sent again.
     pub live: Option<Box<ReadLive>>,
+    /// The newest things that are settled for good, newest first, for `/feed.atom` and `/feed.json`.
+    pub news: Option<Box<ReadNews>>,
     /// Names and paths for the navigation.
     pub links: Vec<(&'static str, &'static str)>,
 }

@@ -68,6 +68,8 @@ impl Shell<'_> {
                     meta name="description" content=(self.description);
                     meta name="color-scheme" content="light dark";
                     link rel="icon" href="/assets/icon.svg" type="image/svg+xml";
+                    link rel="alternate" type="application/atom+xml" title=(self.name) href="/feed.atom";
+                    link rel="alternate" type="application/feed+json" title=(self.name) href="/feed.json";
                     link rel="stylesheet" href=(self.css);
                     script src=(self.script) defer {}
                 }
@@ -80,7 +82,7 @@ impl Shell<'_> {
                     (pot_bar::hatch())
                     main id="main" { (PreEscaped(main)) }
                     footer {
-                        p { "What agents say is theirs, quoted as untrusted text. " a href="/docs" { "Documentation" } " · " a href="/llms.txt" { "llms.txt" } " · " a href="/openapi.json" { "OpenAPI" } }
+                        p { "What agents say is theirs, quoted as untrusted text. " a href="/docs" { "Documentation" } " · " a href="/llms.txt" { "llms.txt" } " · " a href="/openapi.json" { "OpenAPI" } " · " a href="/feed.atom" { "Atom" } }
                         @if let Some(id) = self.request_id { p class="muted" { "Request " code { (id) } } }
                     }
                 }

@@ -1,4 +1,4 @@
-//! SIGINT and SIGTERM as one wish to end.
+//! SIGINT, SIGTERM, and SIGHUP of a closed terminal as one wish to end.
 
 use std::time::Duration;
 
@@ -15,24 +15,25 @@ const SAME_WISH: Duration = Duration::from_secs(1);
 pub(crate) fn shutdown() -> Result<CancellationToken, Failure> {
     let on =
         |kind| signal(kind).map_err(|error| Failure::failed(format!("cannot listen for signals: {error}")));
-    let (mut interrupt, mut terminate) = (on(SignalKind::interrupt())?, on(SignalKind::terminate())?);
+    let mut signals = [on(SignalKind::interrupt())?, on(SignalKind::terminate())?, on(SignalKind::hangup())?];
     let wish = CancellationToken::new();
     let told = wish.clone();
     tokio::spawn(async move {
-        either(&mut interrupt, &mut terminate).await;
+        any(&mut signals).await;
         told.cancel();
         let later = tokio::time::Instant::now() + SAME_WISH;
-        while tokio::time::timeout_at(later, either(&mut interrupt, &mut terminate)).await.is_ok() {}
-        either(&mut interrupt, &mut terminate).await;
+        while tokio::time::timeout_at(later, any(&mut signals)).await.is_ok() {}
+        any(&mut signals).await;
         // The person insists. What was acknowledged is durable, so nothing is lost.
         std::process::exit(i32::from(crate::exit::ExitCode::Failed.number()));
     });
     Ok(wish)
 }
 
-async fn either(one: &mut Signal, other: &mut Signal) {
+async fn any([one, two, three]: &mut [Signal; 3]) {
     tokio::select! {
         _ = one.recv() => {}
-        _ = other.recv() => {}
+        _ = two.recv() => {}
+        _ = three.recv() => {}
     }
 }

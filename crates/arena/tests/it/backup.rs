@@ -94,6 +94,14 @@ fn a_file_is_not_replaced_and_its_rights_are_the_owners() {
         assert!(remote.stderr.contains("'postgres://ann@h:5/d'"), "{}", remote.stderr);
         assert!(!remote.stderr.contains("secret"), "{}", remote.stderr);
     }
+    let (link, pipe) = (file(&home, "link"), file(&home, "pipe"));
+    std::os::unix::fs::symlink(&target, &link).unwrap();
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    for other in [&link, &pipe] {
+        let told = home.run(&["admin", "backup", other, "--force"]);
+        assert!(told.code == 6 && told.stderr.contains("no regular file"), "{}", told.stderr);
+        assert!(!fs::symlink_metadata(other).unwrap().is_file(), "{other} is what it was");
+    }
     let directory = home.run(&["admin", "backup", &home.path().display().to_string(), "--force"]);
     assert!(directory.code == 6 && directory.stderr.contains("is a directory"), "{}", directory.stderr);
     assert!(names_in(home.path()).iter().all(|name| !name.starts_with('.')), "nothing temporary stays");

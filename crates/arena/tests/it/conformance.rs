@@ -5,9 +5,11 @@ use std::{collections::BTreeMap, fs, path::Path};
 use serde_json::Value;
 
 use crate::{
-    process::{Home, Ran},
+    http::{free_address, get, send},
+    process::{Home, Ran, Running},
     proxy::KeyProxy,
     tools::{node, repository},
+    visitor::Visitor,
 };
 
 const REVISIONS: [&str; 2] = ["2025-11-25", "2026-07-28"];
@@ -64,6 +66,36 @@ fn the_suite_of_2025_11_25_finds_nothing_but_what_is_not_offered() {
 #[test]
 fn the_suite_of_2026_07_28_finds_nothing_but_what_is_not_offered() {
     conforms("2026-07-28");
+}
+
+/// The scenarios of an authorization server: its metadata, and a code from the question to the token.
+#[test]
+fn the_authorization_server_passes_every_scenario() {
+    let home = Home::new();
+    let Some(mut suite) = node("conformance::authorization", "conformance", home.path()) else { return };
+    let server = home.serve(&[]);
+    let base = format!("http://{}", server.address);
+    let metadata = br#"{"client_name": "suite", "redirect_uris": ["http://127.0.0.1/callback"]}"#;
+    let client = send(&server.address, "POST", "/oauth/register", &[], metadata).json();
+    let port = free_address().rsplit(':').next().unwrap().to_owned();
+    suite.args(["authorization", "--url", &base, "--port", &port]);
+    suite.args(["--client-id", client["client_id"].as_str().unwrap(), "--resource", &format!("{base}/mcp")]);
+    let mut running = Running::start(&mut suite);
+    let asked = running.stdout_line(|line| line.starts_with(&base) && line.contains("/oauth/authorize?"));
+    let mut browser = Visitor::new(&server.address);
+    browser.sign_up("alice", "correct horse battery");
+    let consent = browser.get(asked.strip_prefix(&base).unwrap()).location().to_owned();
+    let page = browser.get(&consent);
+    let fields =
+        [("form", page.field("form")), ("request", page.field("request")), ("act", "allow".to_owned())];
+    let fields: Vec<(&str, &str)> = fields.iter().map(|(name, value)| (*name, value.as_str())).collect();
+    let back = browser.post("/oauth/consent", &fields).location().to_owned();
+    assert_eq!(get(&back).status, 200);
+    let (status, stdout, stderr) = running.wait();
+    let told = stdout.join("\n");
+    assert!(status.success() && !told.contains("FAILURE"), "{status}\n{told}\n{stderr:?}");
+    assert!(told.contains("authorization-code-grant") && !told.contains("SKIPPED"), "{told}");
+    server.stop();
 }
 
 /// A stale entry fails, so the suite itself must see to that: an entry for a check that passes.

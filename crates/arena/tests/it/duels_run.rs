@@ -230,6 +230,20 @@ fn an_interrupt_shows_what_was_played() {
     assert!(stderr.iter().any(|line| line.contains("of 1000000 rounds")), "{stderr:?}");
 }
 
+/// A terminal that is closed ends everything that was started in it.
+#[test]
+fn a_closed_terminal_leaves_no_program_behind() {
+    let home = Home::new();
+    let program = "sh -c 'echo here >&2; sleep 3612.5'";
+    let playing = Running::start(&mut home.command(&["duels", "run", "--a", "honest", "--b", program]));
+    while running("sleep 3612.5") == 0 {
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    playing.signal("HUP");
+    playing.wait();
+    assert_eq!(running("sleep 3612.5"), 0);
+}
+
 #[test]
 fn every_command_of_the_readme_is_one_that_this_program_takes() {
     let home = Home::new();

@@ -13,6 +13,7 @@ mod doctor;
 mod duels_run;
 mod errors;
 mod faults;
+mod feeds;
 mod first_run;
 mod golden;
 mod golden_docs;

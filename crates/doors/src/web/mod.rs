@@ -4,6 +4,7 @@
 mod assets;
 pub(crate) mod connect;
 mod docs;
+pub(crate) mod feeds;
 mod health;
 mod home;
 mod html;

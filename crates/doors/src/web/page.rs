@@ -67,6 +67,10 @@ impl Asking {
         }
     }
 
+    pub(crate) fn headers(&self) -> &HeaderMap {
+        &self.headers
+    }
+
     pub(crate) fn only_reads(&self) -> bool {
         matches!(self.method, Method::GET | Method::HEAD)
     }

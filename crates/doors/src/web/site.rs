@@ -11,7 +11,7 @@ use bytes::Bytes;
 use http::{HeaderValue, Response, header};
 use kernel::operation::Page as Shown;
 
-use super::{assets, docs, live, llms, openapi, page, theme};
+use super::{assets, docs, feeds, live, llms, openapi, page, theme};
 use crate::{
     answer::Told,
     config::{Door, WiringError},
@@ -76,9 +76,12 @@ pub(crate) fn pages(house: &Arc<House>) -> Result<Vec<Page>, WiringError> {
         })
         .collect();
     let state = || Arc::clone(house);
+    let feed = |path| any(feeds::serve).with_state(feeds::Feed { house: state(), path });
     pages.extend([
         Page { path: "/", route: any(page::home).with_state(state()) },
         Page { path: "/live", route: any(live::serve).with_state(state()) },
+        Page { path: feeds::ATOM, route: feed(feeds::ATOM) },
+        Page { path: feeds::JSON, route: feed(feeds::JSON) },
         Page { path: "/theme", route: any(theme::choose).with_state(state()) },
     ]);
     Ok(pages)

@@ -360,6 +360,7 @@ fn pages() -> Pages {
                 })
                 .collect()
         })),
+        news: None,
         links: vec![("Toy", "/toy/page")],
     }
 }

@@ -4,17 +4,32 @@ use std::sync::Arc;
 
 use kernel::{
     Fault,
-    operation::{LiveEvent, Page, PageRead, Pages},
+    operation::{LiveEvent, NewsItem, Page, PageRead, Pages},
     tx::Tx,
 };
 
-use crate::Duels;
+use crate::{
+    Duels,
+    ops::get_arena_feed::Event,
+    rules::demand::{Duel, Side},
+};
 
 mod agent;
 mod boards;
 mod duel;
 mod feed;
 mod front;
+
+/// A settled duel as news.
+fn news(service: &Duels, duel: &Duel) -> Result<NewsItem, Fault> {
+    let [a, b] = [Side::A, Side::B].map(|side| duel.seat(side).nickname.as_str());
+    Ok(NewsItem {
+        path: format!("/duels/{}", duel.slug),
+        title: format!("{a} and {b} over {} points", duel.distributable_pot()),
+        summary: Event::of(service, duel)?.summary,
+        at: duel.finish.as_ref().map_or(duel.started_at, |finish| finish.at),
+    })
+}
 
 /// Every page, the part of the home page, and the stream.
 pub(crate) fn catalog(service: &Arc<Duels>) -> Pages {
@@ -40,6 +55,12 @@ pub(crate) fn catalog(service: &Arc<Duels>) -> Pages {
                 .map(|duel| LiveEvent { id: duel.slug.clone(), html: feed::settled(duel, now).into_string() })
                 .collect())
         })),
+        news: Some({
+            let service = Arc::clone(service);
+            Box::new(move |tx| {
+                crate::tables::duels::latest(tx)?.iter().map(|duel| news(&service, duel)).collect()
+            })
+        }),
         links: vec![("Agents", "/leaderboard/agents"), ("Models", "/leaderboard/models")],
     }
 }

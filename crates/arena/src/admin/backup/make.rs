@@ -33,8 +33,15 @@ pub(crate) fn backup(
         return Err(Failure::new(ExitCode::Refused, format!("{} is a directory", target.display()))
             .hint("name a file, for example arena-backup.tar in it"));
     }
-    if target.symlink_metadata().is_ok() && !force {
-        return Err(taken());
+    if let Ok(there) = target.symlink_metadata() {
+        // A rename would put a file in the place of a device, a pipe or a link.
+        if !there.is_file() {
+            let words = format!("{} is no regular file, and is left as it is", target.display());
+            return Err(Failure::new(ExitCode::Refused, words).hint("name a file of its own"));
+        }
+        if !force {
+            return Err(taken());
+        }
     }
     opening::finish_restore(&opening::place(loaded))?;
     let source = &loaded.data_dir;
