@@ -17,7 +17,7 @@ use testkit::TestPlace;
 
 use crate::{
     http::{call, get},
-    process::{Home, Running, Server, names_in, sql},
+    process::{Home, PATIENCE, Running, Server, names_in, sql},
 };
 
 /// What the first version left; its head says what it holds.
@@ -188,11 +188,20 @@ fn cut(schema: Schema, steps: usize) -> Schema {
     Schema { product: schema.product, steps: &schema.steps[..steps.min(schema.steps.len())] }
 }
 
-fn open(place: &TestPlace, schemas: Vec<Schema>) -> Store {
-    let mut options = Options::new(place.place());
-    options.schemas = schemas;
-    (options.readers, options.writers) = (1, 1);
-    Store::open(options).unwrap()
+fn open(place: &TestPlace, schemas: &[Schema]) -> Store {
+    // A child that another test is just starting has our lock until it becomes its program.
+    let begun = Instant::now();
+    loop {
+        let mut options = Options::new(place.place());
+        options.schemas = schemas.to_vec();
+        (options.readers, options.writers) = (1, 1);
+        match Store::open(options) {
+            Err(store::OpenError::Held { .. }) if begun.elapsed() < PATIENCE => {
+                std::thread::sleep(Duration::from_millis(10));
+            }
+            opened => return opened.unwrap(),
+        }
+    }
 }
 
 const ALL: [Schema; 3] = [store::SCHEMA, identity::SCHEMA, duels::SCHEMA];
@@ -215,7 +224,7 @@ testkit::both_engines! {
         // Every version between the first and this one may have been run in between, or skipped.
         for between in 1..=last {
             let place = place.another();
-            let store = open(&place, vec![cut(ALL[0], 2), cut(ALL[1], 1), cut(ALL[2], 1)]);
+            let store = open(&place, &[cut(ALL[0], 2), cut(ALL[1], 1), cut(ALL[2], 1)]);
             let leaked: Vec<&'static Sql> = rows(store.engine())
                 .into_iter()
                 .map(|text| &*Box::leak(Box::new(Sql { name: "row", text: text.leak() })))
@@ -223,8 +232,8 @@ testkit::both_engines! {
             assert!(leaked.len() > 40);
             assert_eq!(store.write_blocking(Box::new(Insert(leaked))).unwrap(), Verdict::Done(()));
             store.close();
-            open(&place, vec![cut(ALL[0], 2.max(between)), cut(ALL[1], between), cut(ALL[2], between)]).close();
-            let store = open(&place, ALL.to_vec());
+            open(&place, &[cut(ALL[0], 2.max(between)), cut(ALL[1], between), cut(ALL[2], between)]).close();
+            let store = open(&place, &ALL);
             let people = store.read(|tx| identity::people::count(tx)).await.unwrap();
             assert_eq!(people, i64::try_from(PEOPLE).unwrap());
             let settled = store.read(|tx| duels::audit::settled(tx)).await.unwrap();
@@ -239,8 +248,8 @@ testkit::both_engines! {
                 let place = place.another();
                 let mut schemas = ALL.to_vec();
                 schemas[part] = cut(ALL[part], steps);
-                open(&place, schemas).close();
-                let store = open(&place, ALL.to_vec());
+                open(&place, &schemas).close();
+                let store = open(&place, &ALL);
                 is_up_to_date(store, &format!("{} at {steps}", ALL[part].product)).await;
             }
         }
