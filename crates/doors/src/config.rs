@@ -61,6 +61,10 @@ pub struct HttpLimits {
     pub request_time: Duration,
     /// Open connections; more wait in the listener's queue.
     pub connections_max: usize,
+    /// Of them, from one address; a proxy on the same machine is not counted. More are closed.
+    pub connections_of_address_max: usize,
+    /// For a client to take the next part of an answer; who reads nothing holds a connection no longer.
+    pub write_time: Duration,
     /// From an open connection to the end of the next request's header.
     pub header_time: Duration,
     /// For requests under way when the server is told to stop.
@@ -77,6 +81,8 @@ impl Default for HttpLimits {
             json_depth_max: 32,
             request_time: Duration::from_secs(30),
             connections_max: 4096,
+            connections_of_address_max: 1024,
+            write_time: Duration::from_secs(20),
             header_time: Duration::from_mins(1),
             drain_time: Duration::from_secs(30),
             ready_queue_max: 2048,

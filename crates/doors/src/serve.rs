@@ -11,9 +11,14 @@ use tokio::{
     sync::{Semaphore, mpsc, watch},
 };
 
+use tokio_io_timeout::TimeoutStream;
+
 use crate::{
     config::HttpLimits,
-    web::{live::Stopping, seats::Peer},
+    web::{
+        live::Stopping,
+        seats::{Peer, Seats},
+    },
 };
 
 /// Answers on `listener` until `shutdown` completes, then lets the requests under way end, for at
@@ -25,6 +30,7 @@ pub async fn serve(
     shutdown: impl Future<Output = ()> + Send,
 ) {
     let slots = Arc::new(Semaphore::new(limits.connections_max));
+    let seats = Seats::default();
     let (stop, stopped) = watch::channel(false);
     // Every connection holds a sender; the receiver ends when the last one is gone.
     let (alive, mut all_gone) = mpsc::channel::<()>(1);
@@ -37,10 +43,15 @@ pub async fn serve(
             accepted = accept(&listener, &slots) => accepted,
         };
         let Some((stream, peer, slot)) = accepted else { continue };
+        // Many at once from one address are closed: what they ask for is left to others.
+        let Ok(seat) = seats.take(Some(peer), usize::MAX, limits.connections_of_address_max) else {
+            tracing::debug!(address = %peer.0, "an address has its share of connections");
+            continue;
+        };
         let (router, stopped, alive) = (router.clone(), stopped.clone(), alive.clone());
         tokio::spawn(async move {
             connection(stream, peer, router, limits, stopped).await;
-            drop((slot, alive));
+            drop((seat, slot, alive));
         });
     }
     drop((listener, alive));
@@ -87,7 +98,7 @@ async fn connection(
         .timer(TokioTimer::new())
         .header_read_timeout(limits.header_time)
         .max_buf_size(limits.header_bytes_max)
-        .serve_connection(TokioIo::new(stream), answering);
+        .serve_connection(TokioIo::new(Box::pin(patient(stream, limits.write_time))), answering);
     let mut connection = pin!(connection);
     let ended = tokio::select! {
         ended = connection.as_mut() => Some(ended),
@@ -102,6 +113,13 @@ async fn connection(
     if let Err(error) = ended {
         tracing::debug!(%error, "a connection broke off");
     }
+}
+
+/// The stream, which gives up on a client that takes nothing for so long.
+fn patient(stream: TcpStream, write_time: std::time::Duration) -> TimeoutStream<TcpStream> {
+    let mut stream = TimeoutStream::new(stream);
+    stream.set_write_timeout(Some(write_time));
+    stream
 }
 
 async fn until_stopped(stopped: &mut watch::Receiver<bool>) {

@@ -4,6 +4,7 @@ use std::{borrow::Cow, fmt};
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, de};
+use serde_json::error::Category;
 
 use crate::{Fault, JSON_INTEGER_MAX};
 
@@ -23,12 +24,24 @@ pub fn parse_input<T: de::DeserializeOwned>(body: &[u8]) -> Result<T, Fault> {
         let text = error.inner().to_string();
         // serde_json appends the position; in a tool call it would point into our own envelope.
         let text = text.rsplit_once(" at line ").map_or(text.as_str(), |(head, _)| head);
-        let message =
-            if path == "." || path == "?" { text.to_owned() } else { format!("{}: {text}", cut(&path)) };
+        let text = worded(text, error.inner().classify());
+        let message = if path == "." || path == "?" { text } else { format!("{}: {text}", cut(&path)) };
         Fault::invalid(cut(&message))
     })?;
     reader.end().map_err(|_| Fault::invalid("the input has text after its end; send one JSON object"))?;
     Ok(value)
+}
+
+/// The parser's words, with what to do next where they do not say it.
+fn worded(text: &str, category: Category) -> String {
+    match category {
+        Category::Data if text.starts_with("missing field ") => format!("{text}; send it"),
+        _ if text == "number out of range" => format!("{text}; send a smaller one"),
+        Category::Syntax | Category::Eof => {
+            format!("the input is not valid JSON ({text}); send one object, for example {{}}")
+        }
+        Category::Data | Category::Io => text.to_owned(),
+    }
 }
 
 /// The longest part of a caller's own text that a refusal repeats, in characters.
@@ -237,7 +250,7 @@ mod tests {
     fn refusals_name_the_field_and_what_was_expected() {
         let long = format!(r#"{{"nickname":"a","cursor":"{}"}}"#, "x".repeat(2049));
         for (body, message) in [
-            (r"{}", "missing field `nickname`"),
+            (r"{}", "missing field `nickname`; send it"),
             (
                 r#"{"nickname":"a","x":1}"#,
                 "x: unknown field `x`, expected one of `nickname`, `model`, `ttl`, `bio`, `cursor`",
@@ -252,7 +265,7 @@ mod tests {
                 r#"{"nickname":"a","ttl":1.5}"#,
                 "ttl: invalid type: floating point `1.5`, expected a whole number from 1 to 15",
             ),
-            (r#"{"nickname":"a","ttl":1e400}"#, "ttl: number out of range"),
+            (r#"{"nickname":"a","ttl":1e400}"#, "ttl: number out of range; send a smaller one"),
             (
                 r#"{"nickname":"a","cursor":""}"#,
                 "cursor: invalid value: text of 0 bytes, expected null or a cursor of 1 to 2048 characters from an earlier answer",

@@ -8,6 +8,8 @@ use maud::{Markup, html};
 pub struct Spot {
     pub own: i64,
     pub theirs: i64,
+    /// Decided by the points, which the shares round.
+    pub burned: bool,
     pub opponent: String,
     pub href: String,
 }
@@ -17,7 +19,7 @@ const SIDE: i64 = 300;
 /// The map with its table.
 pub fn draw(title: &str, spots: &[Spot]) -> Markup {
     let place = |permille: i64| permille.clamp(0, 1000) * SIDE / 1000;
-    let burned = spots.iter().filter(|spot| spot.own + spot.theirs > 1000).count();
+    let burned = spots.iter().filter(|spot| spot.burned).count();
     let words =
         format!("{title}: {} deals under the diagonal, {burned} burned pots above it", spots.len() - burned);
     html! {
@@ -30,7 +32,7 @@ pub fn draw(title: &str, spots: &[Spot]) -> Markup {
                 line class="grid" x1=(SIDE / 2) y1="0" x2=(SIDE / 2) y2=(SIDE) {}
                 line class="grid" x1="0" y1=(SIDE / 2) x2=(SIDE) y2=(SIDE / 2) {}
                 @for spot in spots {
-                    circle class=(if spot.own + spot.theirs > 1000 { "spot burned" } else { "spot deal" })
+                    circle class=(if spot.burned { "spot burned" } else { "spot deal" })
                         cx=(place(spot.own)) cy=(SIDE - place(spot.theirs)) r="5" {
                         title { (spot.opponent) ": own " (percent(spot.own)) ", theirs " (percent(spot.theirs)) }
                     }
@@ -53,7 +55,7 @@ pub fn draw(title: &str, spots: &[Spot]) -> Markup {
                                     td { a href=(spot.href) { bdi { (spot.opponent) } } }
                                     td class="num" { (percent(spot.own)) }
                                     td class="num" { (percent(spot.theirs)) }
-                                    td { (if spot.own + spot.theirs > 1000 { "burned" } else { "deal" }) }
+                                    td { (if spot.burned { "burned" } else { "deal" }) }
                                 }
                             }
                         }
@@ -74,9 +76,16 @@ mod tests {
 
     #[test]
     fn every_duel_is_on_the_map_and_in_the_table() {
-        let spot =
-            |own, theirs| Spot { own, theirs, opponent: "<b>".to_owned(), href: "/duels/x".to_owned() };
-        let drawn = draw("Map", &[spot(500, 450), spot(700, 400), spot(2_000, 0)]).into_string();
+        let spot = |own, theirs, burned| Spot {
+            own,
+            theirs,
+            burned,
+            opponent: "<b>".to_owned(),
+            href: "/duels/x".to_owned(),
+        };
+        // The second burned by a point that its shares round away.
+        let drawn =
+            draw("Map", &[spot(500, 450, false), spot(500, 500, true), spot(2_000, 0, true)]).into_string();
         assert_eq!(drawn.matches("<circle").count(), 3);
         assert_eq!(drawn.matches("<tr>").count(), 4);
         assert!(drawn.contains("1 deals under the diagonal, 2 burned") && !drawn.contains("<b>"), "{drawn}");

@@ -93,7 +93,8 @@ impl Pot<'_> {
                         (sealed("side-a", 0, self.sealed[0], height))
                         (sealed("side-b", WIDTH / 2 + 2, self.sealed[1], height))
                     }
-                    Some([x, y]) => (settled(scale(x), scale(y), height))
+                    // Points decide; what is drawn is rounded.
+                    Some([x, y]) => (settled(scale(x), scale(y), x + y > self.distributable, height))
                 }
                 rect class="tick" x=(WIDTH + TICK_GAP) y="0" width=(TICK_WIDTH) height=(height) {}
             }
@@ -107,14 +108,13 @@ fn sealed(side: &str, x: i64, is_made: bool, height: i64) -> Markup {
     html! { rect class=(class) x=(x) y="0" width=(WIDTH / 2 - 2) height=(height) {} }
 }
 
-fn settled(a: i64, b: i64, height: i64) -> Markup {
+fn settled(a: i64, b: i64, crossed: bool, height: i64) -> Markup {
     let (from, to) = (a.min(WIDTH - b), a.max(WIDTH - b));
-    let crossed = a + b > WIDTH;
     html! {
         rect class="side-a" x="0" y="0" width=(a) height=(height) {}
         rect class="side-b" x=(WIDTH - b) y="0" width=(b) height=(height) {}
         @if crossed {
-            rect class="burn" x=(from) y="0" width=(to - from) height=(height) {}
+            rect class="burn" x=(from) y="0" width=((to - from).max(1)) height=(height) {}
             line class="strike" x1="0" y1=(height / 2) x2=(WIDTH) y2=(height / 2) {}
         } @else if from < to {
             rect class="gap" fill="url(#hatch)" x=(from) y="0" width=(to - from) height=(height) {}
@@ -167,6 +167,13 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn a_bar_is_struck_exactly_when_the_points_burn(pot in 1i64..=100_000, x in 0i64..=100_000, by in -1i64..=1) {
+            let (x, y) = (x.min(pot), (pot - x.min(pot) + by).max(0));
+            let drawn = Pot { names: ["a", "b"], distributable: pot, demands: Some([x, y]), sealed: [true; 2] }.draw(Size::Row).into_string();
+            prop_assert_eq!(drawn.contains("strike"), x + y > pot, "{}", drawn);
+        }
+
         #[test]
         fn nothing_is_drawn_outside(pot in 1i64..=100_000, x in 0i64..=200_000, y in 0i64..=200_000) {
             let drawn = Pot { names: ["a", "b"], distributable: pot, demands: Some([x, y]), sealed: [true; 2] }.draw(Size::Row).into_string();

@@ -94,6 +94,16 @@ fn a_file_is_not_replaced_and_its_rights_are_the_owners() {
         assert!(remote.stderr.contains("'postgres://ann@h:5/d'"), "{}", remote.stderr);
         assert!(!remote.stderr.contains("secret"), "{}", remote.stderr);
     }
+    // What a killed backup left is swept, what a running one makes is not.
+    let mut ended = std::process::Command::new("true").spawn().unwrap();
+    ended.wait().unwrap();
+    let left = [ended.id(), std::process::id()].map(|pid| home.path().join(format!(".arena-backup-{pid}-x")));
+    for left in &left {
+        fs::create_dir(left).unwrap();
+    }
+    assert_eq!(home.run(&["admin", "backup", &target, "--force"]).code, 0);
+    assert_eq!(left.each_ref().map(|left| left.exists()), [false, true]);
+    fs::remove_dir(&left[1]).unwrap();
     let (link, pipe) = (file(&home, "link"), file(&home, "pipe"));
     std::os::unix::fs::symlink(&target, &link).unwrap();
     assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());

@@ -59,6 +59,8 @@ fn sections() -> Vec<(&'static str, Vec<Row>)> {
         json_depth_max,
         request_time,
         connections_max,
+        connections_of_address_max,
+        write_time,
         header_time,
         // The program takes it from its configuration.
         drain_time: _,
@@ -194,6 +196,12 @@ fn sections() -> Vec<(&'static str, Vec<Row>)> {
                 count("request head", header_bytes_max, "bytes"),
                 count("nesting of JSON", json_depth_max, "levels"),
                 count("open connections", connections_max, "connections"),
+                count(
+                    "open connections of one address other than the machine's own",
+                    connections_of_address_max,
+                    "connections",
+                ),
+                real("a client takes the next part of an answer", write_time),
                 real("answer to a request", request_time),
                 real("next request head on an open connection", header_time),
                 count("listeners of `/live`", doors::LISTENERS_MAX, "connections"),

@@ -1,5 +1,7 @@
 //! Requests that no well-meaning client sends: wrong hosts, foreign pages, raw bytes.
 
+use std::time::Duration;
+
 use serde_json::json;
 use testkit::TestPlace;
 
@@ -113,6 +115,31 @@ async fn raw_requests() {
         );
     }
     assert_eq!(world.count_of(ALPHA).await, 2, "only the two right ones counted");
+    world.end().await;
+}
+
+/// Whoever asks and asks and reads nothing does not keep others out.
+#[tokio::test]
+async fn who_reads_nothing_is_let_go() {
+    use tokio::io::AsyncWriteExt;
+    let place = TestPlace::sqlite();
+    let world = World::with(&place, |config| {
+        config.limits.connections_max = 2;
+        config.limits.write_time = Duration::from_millis(300);
+    })
+    .await;
+    let ask = "GET /docs HTTP/1.1\r\nHost: localhost\r\n\r\n".repeat(2_000);
+    let mut held = Vec::new();
+    for _ in 0..2 {
+        let socket = tokio::net::TcpSocket::new_v4().unwrap();
+        socket.set_recv_buffer_size(4096).unwrap();
+        let mut stream = socket.connect(world.address).await.unwrap();
+        // The server stops reading once it cannot write.
+        let _ = tokio::time::timeout(Duration::from_millis(200), stream.write_all(ask.as_bytes())).await;
+        held.push(stream);
+    }
+    assert_eq!(world.get("/healthz").await.status, 200, "both places are free again");
+    drop(held);
     world.end().await;
 }
 

@@ -20,7 +20,7 @@ use crate::{
     rules::limits::{ENTER_EMBED_MS_MAX, PITCH_CHARS_MAX, STAKE_POINTS_MIN, TRANSCRIPT_POLICY},
     search::embedding,
     settlement::Party,
-    tables::{duels, presences, vectors::Stored},
+    tables::{agents, duels, presences, vectors::Stored},
     text,
     view::{Arena, Balance},
 };
@@ -186,7 +186,14 @@ impl Command for Enter {
                 Embedded::Never | Embedded::Later => None,
             },
         };
-        if matches!(self.vector, Embedded::Later) {
+        // A summary that was written while the agent was away waits for its vector.
+        let (bio, known) = agents::bio(tx, &self.me)?;
+        let lacks_bio = match &self.vector {
+            Embedded::Now(vector) => bio.is_some() && known.is_none_or(|known| known.model != vector.model),
+            Embedded::Later => true,
+            Embedded::Never => false,
+        };
+        if lacks_bio {
             embedding::enqueue(tx, &ids, &self.me)?;
         }
         let active_duel_nicknames = active_nicknames(tx, &self.me)?;

@@ -112,7 +112,9 @@ fn spots(finished: &[Duel], id: &str) -> Vec<Spot> {
         .map(|(side, duel)| {
             let pot = duel.distributable_pot().max(1);
             let share = |side: Side| duel.seat(side).demand.unwrap_or(0) * 1000 / pot;
+            let asked: i64 = duel.demands().into_iter().map(|demand| demand.unwrap_or(0)).sum();
             Spot {
+                burned: asked > duel.distributable_pot(),
                 own: share(side),
                 theirs: share(side.other()),
                 opponent: duel.seat(side.other()).nickname.clone(),

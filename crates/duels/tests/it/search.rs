@@ -51,6 +51,25 @@ async fn arena(place: &TestPlace, agents: &[(&str, &str)]) -> (World, Arc<Letter
     (world, letters)
 }
 
+kernel::statements! {
+    WRITE_BIO = "UPDATE agent SET auto_bio = 'Demands fairly.', bio_vector = NULL, bio_model = NULL WHERE nickname = 'beta'";
+    MISSING = "SELECT COUNT(*) FROM agent WHERE nickname = 'beta' AND bio_vector IS NULL";
+}
+
+struct Execute(&'static kernel::tx::Sql);
+
+impl kernel::tx::Command for Execute {
+    type Out = ();
+
+    fn name(&self) -> &'static str {
+        "test.execute"
+    }
+
+    fn run(&self, tx: &mut dyn kernel::tx::Tx) -> Result<kernel::tx::Verdict<()>, kernel::Fault> {
+        tx.exec(self.0, &[]).map(|_| kernel::tx::Verdict::Done(()))
+    }
+}
+
 testkit::both_engines! {
     async fn the_likest_come_first_and_equals_by_name(place: TestPlace) {
         let pitches = ["abc", "abd", "xyz", "aaabbd", "cab", "a", "zzz a", "bca!", "abcabcx", "q"];
@@ -233,6 +252,20 @@ testkit::both_engines! {
         letters.hangs.store(false, Ordering::SeqCst);
         assert_eq!(world.do_jobs().await, 1);
         assert_eq!(found(&world, "searcher", "abc").await, ["beta"]);
+    }
+
+    async fn a_summary_from_while_the_agent_was_away_counts_when_it_is_back(place: TestPlace) {
+        let (world, _letters) = arena(&place, &[("searcher", "a"), ("alpha", "klm")]).await;
+        world.join("beta", 100).await;
+        world.store.write(Box::new(Execute(&WRITE_BIO))).await.unwrap();
+        assert_eq!(world.do_jobs().await, 0);
+        enter(&world, "beta", "xyz").await;
+        assert_eq!(world.do_jobs().await, 1);
+        let missing = world.store.read(|tx| tx.row(&MISSING, &[])).await.unwrap().unwrap().i64(0).unwrap();
+        assert_eq!(missing, 0);
+        // Once there it is not made again.
+        enter(&world, "beta", "xyz").await;
+        assert_eq!(world.do_jobs().await, 0);
     }
 
     async fn a_late_vector_does_not_replace_that_of_newer_words(place: TestPlace) {

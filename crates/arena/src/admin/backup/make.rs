@@ -7,6 +7,10 @@ use kernel::{
     Moment,
     time::{Clock, SystemClock},
 };
+use rustix::{
+    io::Errno,
+    process::{Pid, test_kill_process},
+};
 
 use super::{
     archive::{self, DATABASE},
@@ -16,6 +20,9 @@ use super::{
     progress::Progress,
 };
 use crate::{config::layers::Loaded, denied, exit::ExitCode, failure::Failure, opening};
+
+/// How the directory begins in which a backup is prepared; the number of its process follows.
+const SPACE: &str = ".arena-backup-";
 
 /// Writes a backup of the data directory to `target`.
 pub(crate) fn backup(
@@ -63,8 +70,9 @@ pub(crate) fn backup(
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),
     };
+    sweep(parent);
     let space = tempfile::Builder::new()
-        .prefix(".arena-backup-")
+        .prefix(&format!("{SPACE}{}-", std::process::id()))
         .tempdir_in(parent)
         .map_err(|error| denied::failure("write in", parent, &error))?;
     let manifest = collect(loaded, space.path())?;
@@ -84,6 +92,19 @@ pub(crate) fn backup(
     archive::sync_directory(parent).map_err(|error| denied::failure("write in", parent, &error))?;
     Done { file: target.display().to_string(), manifest: Some(&manifest), restored: None }.tell(as_json)?;
     Ok(ExitCode::Ok)
+}
+
+/// Removes what a backup left that was killed: the number in its name is of a process that is gone.
+fn sweep(parent: &Path) {
+    for entry in fs::read_dir(parent).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let pid = name.to_str().and_then(|name| name.strip_prefix(SPACE)?.split('-').next()?.parse().ok());
+        let Some(pid) = pid.and_then(Pid::from_raw) else { continue };
+        if test_kill_process(pid) == Err(Errno::SRCH) {
+            // Whose it was may be somebody else, and it only takes up room.
+            let _ = fs::remove_dir_all(entry.path());
+        }
+    }
 }
 
 /// Copies database and avatars into `space`. Avatars are gathered before and after the database: one that
