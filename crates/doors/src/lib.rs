@@ -1,8 +1,9 @@
 //! The doors: a catalog of operations becomes MCP, REST, OpenAPI, `llms.txt`, a documentation page
 //! and health checks.
 //!
-//! Knows no product, no SQL and no rule of a game; a product is a value that the wiring passes in.
-//! Sign-in pages, OAuth endpoints, metrics and product pages are not here.
+//! Knows no product, no SQL and no rule of a game; a product is a value that the wiring passes in, and so are
+//! other issuers of accounts. `auth` has sign-in and the authorization server; metrics are not here, and what a
+//! product's page says is the product's.
 
 mod answer;
 pub mod auth;
