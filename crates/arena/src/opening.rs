@@ -13,6 +13,8 @@ use crate::{
     output::print,
 };
 
+/// The directory of avatars within a data directory, and within a backup.
+pub(crate) const AVATARS: &str = "avatars";
 /// How long closing may take; what is queued has been answered by then or never will be.
 const CLOSE_TIME: Duration = Duration::from_secs(30);
 

@@ -12,7 +12,6 @@ use super::{
 };
 use crate::{config::layers::Loaded, denied, exit::ExitCode, failure::Failure, opening, output::print};
 
-const DATABASE: &str = "arena.db";
 /// How long a command waits for a server that is just starting or stopping, or for another command.
 const WAIT: Duration = Duration::from_secs(10);
 const PAUSE: Duration = Duration::from_millis(50);
@@ -58,7 +57,7 @@ pub(crate) async fn request(loaded: &Loaded, request: AdminRequest) -> Result<Ad
 fn begun(place: &Place, request: &AdminRequest) -> Result<(), Failure> {
     let Place::Directory(directory) = place else { return Ok(()) };
     // What cannot be looked at is told by whoever opens it.
-    let looked = directory.join(DATABASE).symlink_metadata();
+    let looked = directory.join(store::FILE_NAME).symlink_metadata();
     let is_missing = looked.is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound);
     if matches!(request, AdminRequest::Check) || !is_missing {
         return Ok(());

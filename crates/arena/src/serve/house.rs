@@ -26,8 +26,6 @@ use crate::{
     opening,
 };
 
-/// The directory of avatars within the data directory.
-const AVATARS: &str = "avatars";
 /// How often what is past its time is deleted.
 const HOUSEKEEPING: Duration = Duration::from_mins(5);
 /// How long workers may take to notice that the server ends.
@@ -92,8 +90,8 @@ impl House {
             avatars: match (&config.avatars.dir, &data_dir, in_memory) {
                 (_, _, true) => None,
                 (Some(chosen), ..) => Some(chosen.into()),
-                (None, Some(own), _) => Some(own.join(AVATARS)),
-                (None, None, _) => Some(loaded.data_dir.join(AVATARS)),
+                (None, Some(own), _) => Some(own.join(opening::AVATARS)),
+                (None, None, _) => Some(loaded.data_dir.join(opening::AVATARS)),
             },
             workshop,
         };
@@ -246,7 +244,7 @@ async fn housekeeping(store: Store, mut stopping: watch::Receiver<bool>) {
             Ok(_) => {}
             Err(fault) => tracing::warn!(error = fault.context(), "housekeeping waits for the store"),
         }
-        let prune = Act::new("identity.prune", |tx| identity::prune(tx).map(Verdict::Done));
+        let prune = Act::new("identity.prune", identity::prune);
         match store.write(Box::new(prune)).await {
             Ok(Verdict::Done(rows)) if rows > 0 => tracing::info!(rows, "pruned sign-ins past their time"),
             Ok(_) => {}

@@ -8,14 +8,13 @@ use axum::{
 };
 use http::{Response, request::Parts};
 use identity::{
-    act::Act,
     audit,
     logins::{self, Link},
     oauth::grants::{self, GrantInfo},
     passwords,
     sessions::{self, Session, SessionInfo},
 };
-use kernel::{Fault, Kind, id::DerivedIds, tx::Verdict};
+use kernel::{Fault, Kind, id::DerivedIds};
 use look::{Markup, ago, html};
 
 use super::{
@@ -203,10 +202,10 @@ async fn change(auth: &Auth, session: &Session, act: &str, fields: &Fields) -> R
     let field = |name: &str| fields.owned(name).unwrap_or_default();
     let seed = auth.house.ids.seed();
     let gone = || Fault::of(Kind::NotFound, "that is gone already; the page shows what there is");
-    let written = match act {
+    match act {
         "unlink" => {
             let (provider, subject) = (field("provider"), field("subject"));
-            let act = Act::new("identity.unlink", move |tx| {
+            auth.change("identity.unlink", move |tx| {
                 logins::unlink(tx, &person.id, &provider, &subject)?;
                 audit::write(
                     tx,
@@ -216,25 +215,24 @@ async fn change(auth: &Auth, session: &Session, act: &str, fields: &Fields) -> R
                     &person.nickname,
                     &provider,
                 )
-                .map(Verdict::Done)
-            });
-            auth.house.store.write(Box::new(act)).await?
+            })
+            .await
         }
         "end" => {
             let id = field("id");
-            let act = Act::new("identity.end_one", move |tx| {
+            auth.change("identity.end_one", move |tx| {
                 if !sessions::end_one(tx, &person.id, &id)? {
-                    return Ok(Verdict::Refused(gone()));
+                    return Err(gone());
                 }
-                Ok(Verdict::Done(()))
-            });
-            auth.house.store.write(Box::new(act)).await?
+                Ok(())
+            })
+            .await
         }
         "revoke" => {
             let id = field("id");
-            let act = Act::new("identity.revoke_grant", move |tx| {
+            auth.change("identity.revoke_grant", move |tx| {
                 if !grants::revoke_own(tx, &person.id, &id)? {
-                    return Ok(Verdict::Refused(gone()));
+                    return Err(gone());
                 }
                 audit::write(
                     tx,
@@ -244,16 +242,11 @@ async fn change(auth: &Auth, session: &Session, act: &str, fields: &Fields) -> R
                     &person.nickname,
                     &id,
                 )
-                .map(Verdict::Done)
-            });
-            auth.house.store.write(Box::new(act)).await?
+            })
+            .await
         }
-        "password" => return password(auth, session, field("current"), field("password")).await,
-        _ => return Err(Fault::of(Kind::NotFound, "the account page has no such button; reload it")),
-    };
-    match written {
-        Verdict::Done(()) => Ok(()),
-        Verdict::Refused(fault) => Err(fault),
+        "password" => password(auth, session, field("current"), field("password")).await,
+        _ => Err(Fault::of(Kind::NotFound, "the account page has no such button; reload it")),
     }
 }
 
@@ -275,7 +268,7 @@ async fn password(auth: &Auth, session: &Session, current: String, new: String) 
     });
     let hash = work.await.map_err(Fault::internal)??;
     let (person, own, seed) = (session.person.clone(), session.id.clone(), auth.house.ids.seed());
-    let set = Act::new("identity.set_password", move |tx| {
+    let set = auth.change("identity.set_password", move |tx| {
         passwords::set(tx, &person.id, &hash)?;
         for other in sessions::list(tx, &person.id)? {
             if other.id != own {
@@ -283,10 +276,7 @@ async fn password(auth: &Auth, session: &Session, current: String, new: String) 
             }
         }
         audit::write(tx, &DerivedIds::new(seed), &person.nickname, "password.set", &person.nickname, "")
-            .map(Verdict::Done)
     });
-    match auth.house.store.write(Box::new(set)).await? {
-        Verdict::Done(()) => Ok(()),
-        Verdict::Refused(fault) => Err(fault),
-    }
+    set.await?;
+    Ok(())
 }

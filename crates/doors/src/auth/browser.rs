@@ -2,11 +2,10 @@
 
 use http::{HeaderMap, HeaderValue, Response, header};
 use identity::{
-    act::Act,
     secret,
     sessions::{self, Session},
 };
-use kernel::{Fault, Kind, tx::Verdict};
+use kernel::{Fault, Kind};
 use subtle::ConstantTimeEq;
 
 use super::Auth;
@@ -99,10 +98,9 @@ impl Browser {
             && session.is_stale
         {
             let value = value.clone();
-            let see =
-                Act::new("identity.see_session", move |tx| sessions::see(tx, &value).map(Verdict::Done));
+            let see = auth.change("identity.see_session", move |tx| sessions::see(tx, &value));
             // That it was seen is a convenience; the page is not refused for it.
-            if let Err(fault) = auth.house.store.write(Box::new(see)).await {
+            if let Err(fault) = see.await {
                 tracing::debug!(context = fault.context().unwrap_or(""), "a session's use was not written");
             }
         }

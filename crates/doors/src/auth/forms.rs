@@ -18,7 +18,7 @@ pub(super) struct Fields(BTreeMap<String, String>);
 
 impl Fields {
     /// Reads `a=1&b=2`; a field that comes twice makes the whole ambiguous.
-    pub(super) fn parse(text: &[u8]) -> Result<Self, Fault> {
+    fn parse(text: &[u8]) -> Result<Self, Fault> {
         let mut fields = BTreeMap::new();
         for (name, value) in url::form_urlencoded::parse(text) {
             if fields.insert(name.into_owned(), value.into_owned()).is_some() {
@@ -26,6 +26,11 @@ impl Fields {
             }
         }
         Ok(Self(fields))
+    }
+
+    /// Those of a request's address.
+    pub(super) fn of_query(parts: &Parts) -> Result<Self, Fault> {
+        Self::parse(parts.uri.query().unwrap_or_default().as_bytes())
     }
 
     /// A field that is there and not empty.

@@ -8,12 +8,11 @@ use axum::{
 };
 use http::{Method, Response, request::Parts};
 use identity::{
-    act::Act,
     audit,
     keys::{self, KeyInfo, NewKey},
     sessions::Session,
 };
-use kernel::{Fault, Moment, id::DerivedIds, tx::Verdict};
+use kernel::{Fault, Moment, id::DerivedIds};
 use look::{ago, html};
 
 use super::{
@@ -81,7 +80,7 @@ async fn make(auth: &Auth, session: &Session, fields: &Fields) -> Result<String,
     let key = NewKey::draw(auth.house.ids.as_ref(), label, &scopes, days)?;
     let token = key.token.clone();
     let (person, seed) = (session.person.clone(), auth.house.ids.seed());
-    let insert = Act::new("identity.make_key", move |tx| {
+    let insert = auth.change("identity.make_key", move |tx| {
         let info = keys::insert(tx, &person, &key)?;
         audit::write(
             tx,
@@ -91,17 +90,14 @@ async fn make(auth: &Auth, session: &Session, fields: &Fields) -> Result<String,
             &person.nickname,
             &info.prefix,
         )
-        .map(Verdict::Done)
     });
-    match auth.house.store.write(Box::new(insert)).await? {
-        Verdict::Done(()) => Ok(token),
-        Verdict::Refused(fault) => Err(fault),
-    }
+    insert.await?;
+    Ok(token)
 }
 
 async fn revoke(auth: &Auth, session: &Session, id: String) -> Result<(), Fault> {
     let (person, seed) = (session.person.clone(), auth.house.ids.seed());
-    let revoke = Act::new("identity.revoke_key", move |tx| {
+    let revoke = auth.change("identity.revoke_key", move |tx| {
         let key = keys::revoke(tx, &person, &id)?;
         audit::write(
             tx,
@@ -111,12 +107,9 @@ async fn revoke(auth: &Auth, session: &Session, id: String) -> Result<(), Fault>
             &person.nickname,
             &key.prefix,
         )
-        .map(Verdict::Done)
     });
-    match auth.house.store.write(Box::new(revoke)).await? {
-        Verdict::Done(()) => Ok(()),
-        Verdict::Refused(fault) => Err(fault),
-    }
+    revoke.await?;
+    Ok(())
 }
 
 async fn show(

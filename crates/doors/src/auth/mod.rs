@@ -16,8 +16,12 @@ mod upstream;
 use std::{future::Future, pin::Pin, sync::Arc};
 
 use axum::routing::{MethodRouter, any};
-use identity::{logins::Account, people::Person};
-use kernel::{Fault, id::Ids, tx::Tx};
+use identity::{act::Act, logins::Account, people::Person};
+use kernel::{
+    Fault,
+    id::Ids,
+    tx::{Tx, Verdict},
+};
 pub(crate) use oauth::metadata;
 use url::Url;
 
@@ -93,6 +97,20 @@ pub struct SignIn {
 pub(crate) struct Auth {
     pub(crate) house: Arc<House>,
     pub(crate) config: SignIn,
+}
+
+impl Auth {
+    /// Makes a change of identity's.
+    pub(crate) async fn change<T: Send + 'static>(
+        &self,
+        name: &'static str,
+        run: impl Fn(&mut dyn Tx) -> Result<T, Fault> + Send + 'static,
+    ) -> Result<T, Fault> {
+        match self.house.store.write(Box::new(Act::new(name, run))).await? {
+            Verdict::Done(out) => Ok(out),
+            Verdict::Refused(fault) => Err(fault),
+        }
+    }
 }
 
 /// Paths and their handlers.

@@ -9,13 +9,12 @@ use axum::{
 };
 use http::{Method, Response, StatusCode, request::Parts};
 use identity::{
-    act::Act,
     audit,
     keys::{self, NewKey},
     pairings::{self, NewPairing, Standing},
     people,
 };
-use kernel::{Fault, Kind, id::DerivedIds, tx::Verdict};
+use kernel::{Fault, Kind, id::DerivedIds};
 use look::html;
 use serde_json::{Value, json};
 
@@ -36,7 +35,7 @@ const NAME: &str = "/pair";
 pub(super) async fn serve(State(auth): State<Arc<Auth>>, request: Request) -> Response<Body> {
     if matches!(*request.method(), Method::GET | Method::HEAD) {
         let (parts, _) = request.into_parts();
-        let fields = Fields::parse(parts.uri.query().unwrap_or_default().as_bytes()).unwrap_or_default();
+        let fields = Fields::of_query(&parts).unwrap_or_default();
         return match Browser::of(&auth, &parts.headers).await {
             Ok(browser) if browser.session.is_some() => {
                 form(&auth, &parts, &browser, fields.get("code").unwrap_or_default(), None)
@@ -78,21 +77,18 @@ async fn decide(auth: &Auth, browser: &Browser, typed: &str, allows: bool) -> Re
     attempt(auth, &format!("pair|{}", session.person.id), limits::CODES_OF_PERSON).await?;
     let code = pairings::written(typed).ok_or_else(unknown)?;
     let seed = auth.house.ids.seed();
-    let decide = Act::new("identity.pair", move |tx| {
+    let decide = auth.change("identity.pair", move |tx| {
         tx.lock(&[format!("pair:{code}")])?;
         let person = allows.then_some(session.person.id.as_str());
         if !pairings::decide(tx, &code, person, &session.provider)? {
-            return Ok(Verdict::Refused(unknown()));
+            return Err(unknown());
         }
         let act = if allows { "pair.allow" } else { "pair.refuse" };
         let name = &session.person.nickname;
-        audit::write(tx, &DerivedIds::new(seed), name, act, name, "").map(Verdict::Done)
+        audit::write(tx, &DerivedIds::new(seed), name, act, name, "")
     });
-    match auth.house.store.write(Box::new(decide)).await? {
-        Verdict::Done(()) if allows => Ok("The command line is signed in"),
-        Verdict::Done(()) => Ok("Refused; nothing was let in"),
-        Verdict::Refused(fault) => Err(fault),
-    }
+    decide.await?;
+    Ok(if allows { "The command line is signed in" } else { "Refused; nothing was let in" })
 }
 
 fn form(auth: &Auth, parts: &Parts, browser: &Browser, code: &str, fault: Option<&Fault>) -> Response<Body> {
@@ -147,13 +143,8 @@ async fn begin(auth: &Auth, peer: Option<Peer>, input: &Value) -> Result<NewPair
     // Two codes of the same letters are drawn once in 25 thousand million times.
     let pairing = NewPairing::draw(auth.house.ids.as_ref(), label);
     let stored = pairing.clone();
-    let insert =
-        Act::new("identity.begin_pairing", move |tx| pairings::insert(tx, &stored).map(Verdict::Done));
-    match auth.house.store.write(Box::new(insert)).await? {
-        Verdict::Done(true) => Ok(pairing),
-        Verdict::Done(false) => Err(Fault::unavailable("a pairing code was drawn twice")),
-        Verdict::Refused(fault) => Err(fault),
-    }
+    let insert = auth.change("identity.begin_pairing", move |tx| pairings::insert(tx, &stored));
+    if insert.await? { Ok(pairing) } else { Err(Fault::unavailable("a pairing code was drawn twice")) }
 }
 
 /// `POST /pair/poll`: a command line asks whether it was let in. The key is answered once.
@@ -181,10 +172,10 @@ async fn standing(auth: &Auth, secret: String) -> Result<Value, Fault> {
     let scopes: Vec<String> = keys::SCOPES.iter().map(|(scope, _)| (*scope).to_owned()).collect();
     let key = NewKey::draw(auth.house.ids.as_ref(), "arena login", &scopes, None)?;
     let (token, seed) = (key.token.clone(), auth.house.ids.seed());
-    let take = Act::new("identity.end_pairing", move |tx| {
+    let take = auth.change("identity.end_pairing", move |tx| {
         let person = people::by_id(tx, &person)?.ok_or_else(|| Fault::internal("a pairing of nobody"))?;
         if !pairings::take(tx, &secret)? {
-            return Ok(Verdict::Done(None));
+            return Ok(None);
         }
         let info = keys::insert(tx, &person, &key)?;
         audit::write(
@@ -195,15 +186,12 @@ async fn standing(auth: &Auth, secret: String) -> Result<Value, Fault> {
             &person.nickname,
             &info.prefix,
         )?;
-        Ok(Verdict::Done(Some(person.nickname)))
+        Ok(Some(person.nickname))
     });
-    match auth.house.store.write(Box::new(take)).await? {
-        Verdict::Done(Some(nickname)) => {
-            Ok(json!({"status": "allowed", "apiKey": token, "nickname": nickname}))
-        }
-        Verdict::Done(None) => Ok(json!({"status": "expired"})),
-        Verdict::Refused(fault) => Err(fault),
-    }
+    Ok(match take.await? {
+        Some(nickname) => json!({"status": "allowed", "apiKey": token, "nickname": nickname}),
+        None => json!({"status": "expired"}),
+    })
 }
 
 async fn input(request: Request) -> Result<Value, Fault> {

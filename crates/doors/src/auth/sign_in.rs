@@ -8,7 +8,6 @@ use axum::{
 };
 use http::{Method, Response, header, request::Parts};
 use identity::{
-    act::Act,
     passwords, people,
     sessions::{self, NewSession},
 };
@@ -32,8 +31,7 @@ pub(super) async fn serve(State(auth): State<Arc<Auth>>, request: Request) -> Re
         let (parts, _) = request.into_parts();
         return match Browser::of(&auth, &parts.headers).await {
             Ok(browser) => {
-                let fields =
-                    Fields::parse(parts.uri.query().unwrap_or_default().as_bytes()).unwrap_or_default();
+                let fields = Fields::of_query(&parts).unwrap_or_default();
                 let back = page::back(fields.get("back"));
                 if browser.session.is_some() {
                     return go(&back, told(NAME));
@@ -122,13 +120,9 @@ pub(super) async fn open_session(
 ) -> Result<NewSession, Fault> {
     let session = NewSession::draw(auth.house.ids.as_ref(), provider, agent(parts));
     let stored = session.clone();
-    let open = Act::new("identity.open_session", move |tx| {
-        sessions::insert(tx, &person, &stored).map(Verdict::Done)
-    });
-    match auth.house.store.write(Box::new(open)).await? {
-        Verdict::Done(()) => Ok(session),
-        Verdict::Refused(fault) => Err(fault),
-    }
+    let open = auth.change("identity.open_session", move |tx| sessions::insert(tx, &person, &stored));
+    open.await?;
+    Ok(session)
 }
 
 /// What the browser says that it is.
@@ -197,8 +191,8 @@ pub(super) async fn leave(State(auth): State<Arc<Auth>>, request: Request) -> Re
         Err((parts, fault)) => return page::refused(&auth, &parts, &fault, told(NAME)),
     };
     if let Some((secret, _)) = browser.session {
-        let end = Act::new("identity.end_session", move |tx| sessions::end(tx, &secret).map(Verdict::Done));
-        if let Err(fault) = auth.house.store.write(Box::new(end)).await {
+        let end = auth.change("identity.end_session", move |tx| sessions::end(tx, &secret));
+        if let Err(fault) = end.await {
             return page::refused(&auth, &parts, &fault, told(NAME));
         }
     }

@@ -9,7 +9,6 @@ use axum::{
 };
 use http::{Method, Response, request::Parts};
 use identity::{
-    act::Act,
     audit,
     logins::{self, Newcomer},
     passwords, people,
@@ -19,7 +18,6 @@ use kernel::{
     Fault, Kind,
     id::DerivedIds,
     text::{NICKNAME_RULE, nickname},
-    tx::Verdict,
 };
 use look::html;
 
@@ -65,7 +63,7 @@ pub(super) async fn serve(State(auth): State<Arc<Auth>>, request: Request) -> Re
 
 async fn visit(auth: &Auth, parts: &Parts) -> Result<Response<Body>, Fault> {
     let browser = Browser::of(auth, &parts.headers).await?;
-    let fields = Fields::parse(parts.uri.query().unwrap_or_default().as_bytes()).unwrap_or_default();
+    let fields = Fields::of_query(parts).unwrap_or_default();
     let back = page::back(fields.get("back"));
     if browser.session.is_some() {
         return Ok(go(&back, told(NAME)));
@@ -114,7 +112,7 @@ async fn join(
     let (id, seed, stored) = (ids.slug(), ids.seed(), session.clone());
     let (newcomer, enrol, linked) =
         (newcomer.cloned(), Arc::clone(&auth.config.enrol), Arc::clone(&auth.config.linked));
-    let join = Act::new("identity.sign_up", move |tx| {
+    let join = auth.change("identity.sign_up", move |tx| {
         let ids = DerivedIds::new(seed);
         // A newcomer who is somebody by now came twice.
         if let Some((_, newcomer)) = &newcomer
@@ -137,12 +135,10 @@ async fn join(
             (None, None) => return Err(Fault::internal("a person without a way in")),
         }
         audit::write(tx, &ids, &person.nickname, "user.sign_up", &person.nickname, &stored.provider)?;
-        sessions::insert(tx, &person.id, &stored).map(Verdict::Done)
+        sessions::insert(tx, &person.id, &stored)
     });
-    match auth.house.store.write(Box::new(join)).await? {
-        Verdict::Done(()) => Ok(session),
-        Verdict::Refused(fault) => Err(fault),
-    }
+    join.await?;
+    Ok(session)
 }
 
 /// The hash of the password that was chosen.

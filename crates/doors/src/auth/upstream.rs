@@ -9,12 +9,11 @@ use axum::{
 };
 use http::{Method, Response, request::Parts};
 use identity::{
-    act::Act,
     audit,
     logins::{self, Departure, Newcomer},
     people, secret,
 };
-use kernel::{Fault, Kind, id::DerivedIds, tx::Verdict};
+use kernel::{Fault, Kind, id::DerivedIds};
 
 use super::{
     Auth, CameBack, FlowSecrets, Upstream, Vouched,
@@ -69,12 +68,9 @@ async fn leave(auth: &Auth, browser: &Browser, provider: &str, fields: &Fields) 
         person: browser.person().map(|session| session.person.id.clone()),
     };
     let state = secrets.state;
-    let depart =
-        Act::new("identity.depart", move |tx| logins::depart(tx, &state, &departure).map(Verdict::Done));
-    match auth.house.store.write(Box::new(depart)).await? {
-        Verdict::Done(()) => Ok(url),
-        Verdict::Refused(fault) => Err(fault),
-    }
+    let depart = auth.change("identity.depart", move |tx| logins::depart(tx, &state, &departure));
+    depart.await?;
+    Ok(url)
 }
 
 pub(super) async fn finish(
@@ -110,16 +106,12 @@ fn relayed(provider: &str, fields: &Fields) -> String {
 
 async fn arrive(auth: &Auth, parts: &Parts, provider: &str) -> Result<Response<Body>, Fault> {
     let upstream = find(auth, provider)?;
-    let fields = Fields::parse(parts.uri.query().unwrap_or_default().as_bytes())?;
+    let fields = Fields::of_query(parts)?;
     let browser = Browser::of(auth, &parts.headers).await?;
     let state = fields.owned("state").ok_or_else(unknown)?;
     let (looked, mark) = (state.clone(), browser.mark());
-    let take = Act::new("identity.arrive", move |tx| logins::arrive(tx, &looked, &mark).map(Verdict::Done));
-    let departure = match auth.house.store.write(Box::new(take)).await? {
-        Verdict::Done(departure) => departure.filter(|departure| departure.provider == provider),
-        Verdict::Refused(fault) => return Err(fault),
-    };
-    let departure = departure.ok_or_else(unknown)?;
+    let take = auth.change("identity.arrive", move |tx| logins::arrive(tx, &looked, &mark));
+    let departure = take.await?.filter(|departure| departure.provider == provider).ok_or_else(unknown)?;
     if let Some(error) = fields.get("error") {
         let why = if error == "access_denied" {
             "the sign-in was cancelled there; try again or choose another way"
@@ -169,11 +161,8 @@ async fn enter(
         back: back.to_owned(),
     };
     let kept = ticket.clone();
-    let come = Act::new("identity.come", move |tx| logins::come(tx, &kept, &newcomer).map(Verdict::Done));
-    match auth.house.store.write(Box::new(come)).await? {
-        Verdict::Done(()) => {}
-        Verdict::Refused(fault) => return Err(fault),
-    }
+    let come = auth.change("identity.come", move |tx| logins::come(tx, &kept, &newcomer));
+    come.await?;
     let mut response = go("/sign-up", told(CALLBACK));
     browser.keep(auth, &mut response);
     Cookie::Newcomer.set(auth, &mut response, &ticket);
@@ -194,7 +183,7 @@ async fn link(
     }
     let (person, account, seed) = (person.to_owned(), vouched.account.clone(), auth.house.ids.seed());
     let linked = Arc::clone(&auth.config.linked);
-    let link = Act::new("identity.link", move |tx| {
+    let link = auth.change("identity.link", move |tx| {
         let person = people::by_id(tx, &person)?.ok_or_else(unknown)?;
         let is_new = logins::person_of(tx, &account)?.is_none();
         logins::link(tx, &person, &account)?;
@@ -203,10 +192,7 @@ async fn link(
         }
         let ids = DerivedIds::new(seed);
         audit::write(tx, &ids, &person.nickname, "login.link", &person.nickname, &account.provider)
-            .map(Verdict::Done)
     });
-    match auth.house.store.write(Box::new(link)).await? {
-        Verdict::Done(()) => Ok(go(back, told(CALLBACK))),
-        Verdict::Refused(fault) => Err(fault),
-    }
+    link.await?;
+    Ok(go(back, told(CALLBACK)))
 }

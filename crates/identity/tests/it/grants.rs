@@ -147,7 +147,7 @@ testkit::both_engines! {
             asking.spawn(async move {
                 let refreshing = Refreshing { token, client: CLIENT.to_owned(), resource: None, scope: None };
                 let act = identity::act::Act::new("test.refresh", move |tx| {
-                    tokens::refresh(tx, &refreshing, &new).map(kernel::tx::Verdict::Done)
+                    tokens::refresh(tx, &refreshing, &new)
                 });
                 store.write(Box::new(act)).await.unwrap()
             });

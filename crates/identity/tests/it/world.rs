@@ -27,7 +27,7 @@ impl World {
         &self,
         run: impl Fn(&mut dyn Tx) -> Result<T, Fault> + Send + 'static,
     ) -> Result<T, Fault> {
-        let act = Act::new("test.change", move |tx| run(tx).map(Verdict::Done));
+        let act = Act::new("test.change", run);
         match self.store.write(Box::new(act)).await? {
             Verdict::Done(out) => Ok(out),
             Verdict::Refused(fault) => Err(fault),

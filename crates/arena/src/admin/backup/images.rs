@@ -11,9 +11,8 @@ use kernel::id::hex;
 use sha2::{Digest, Sha256};
 
 use crate::config::layers::Loaded;
+pub(super) use crate::opening::AVATARS;
 
-/// The directory of avatars in a data directory and in a backup.
-pub(super) const AVATARS: &str = "avatars";
 /// An image is far smaller; a longer file in the directory is none.
 pub(super) const IMAGE_BYTES_MAX: u64 = 4 * 1024 * 1024;
 

@@ -9,7 +9,6 @@ use axum::{
 };
 use http::{Method, Response, request::Parts};
 use identity::{
-    act::Act,
     keys::SCOPES,
     oauth::{
         clients::{self as registered, Client},
@@ -17,7 +16,7 @@ use identity::{
     },
     secret,
 };
-use kernel::{Fault, Kind, tx::Verdict};
+use kernel::{Fault, Kind};
 use url::Url;
 
 use super::{clients, metadata};
@@ -56,7 +55,7 @@ async fn ask(auth: &Auth, parts: &Parts) -> Result<String, Fault> {
             "this address takes GET; go back to the program and begin anew",
         ));
     }
-    let fields = Fields::parse(parts.uri.query().unwrap_or_default().as_bytes())?;
+    let fields = Fields::of_query(parts)?;
     let id = fields
         .get("client_id")
         .ok_or_else(|| Fault::invalid("client_id is missing; begin anew in the program"))?;
@@ -177,14 +176,12 @@ fn scope(asked: Option<&str>) -> Option<String> {
 async fn keep(auth: &Auth, client: &Client, request: AuthRequest) -> Result<String, Fault> {
     let ticket = secret::draw(auth.house.ids.as_ref(), "");
     let (kept, id) = (ticket.clone(), client.id.clone());
-    let insert = Act::new("identity.ask_consent", move |tx| {
+    let insert = auth.change("identity.ask_consent", move |tx| {
         registered::used(tx, &id)?;
-        requests::insert(tx, &kept, &request).map(Verdict::Done)
+        requests::insert(tx, &kept, &request)
     });
-    match auth.house.store.write(Box::new(insert)).await? {
-        Verdict::Done(()) => Ok(format!("/oauth/consent?request={ticket}")),
-        Verdict::Refused(fault) => Err(fault),
-    }
+    insert.await?;
+    Ok(format!("/oauth/consent?request={ticket}"))
 }
 
 /// The client's address with what it is told, and who tells it (RFC 9207).

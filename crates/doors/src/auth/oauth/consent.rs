@@ -9,7 +9,6 @@ use axum::{
 };
 use http::{HeaderValue, Method, Response, header, request::Parts};
 use identity::{
-    act::Act,
     audit,
     keys::SCOPES,
     oauth::{
@@ -19,7 +18,7 @@ use identity::{
     secret,
     sessions::Session,
 };
-use kernel::{Fault, Kind, id::DerivedIds, tx::Verdict};
+use kernel::{Fault, Kind, id::DerivedIds};
 use look::html;
 use url::Url;
 
@@ -67,7 +66,7 @@ async fn find(auth: &Auth, ticket: &str) -> Result<AuthRequest, Fault> {
 }
 
 async fn show(auth: &Auth, parts: &Parts) -> Result<Response<Body>, Fault> {
-    let fields = Fields::parse(parts.uri.query().unwrap_or_default().as_bytes())?;
+    let fields = Fields::of_query(parts)?;
     let ticket = fields.get("request").unwrap_or_default();
     let asked = find(auth, ticket).await?;
     let browser = Browser::of(auth, &parts.headers).await?;
@@ -187,20 +186,18 @@ async fn allow(
     let ids = auth.house.ids.as_ref();
     let (id, code, seed) = (ids.slug(), secret::draw(ids, CODE_PREFIX), ids.seed());
     let (person, provider, drawn) = (session.person.clone(), session.provider.clone(), code.clone());
-    let act = Act::new("identity.answer_request", move |tx| {
+    let act = auth.change("identity.answer_request", move |tx| {
         tx.lock(&[format!("request:{}", kernel::id::hex(&secret::hash(&ticket)))])?;
         if !requests::take(tx, &ticket)? {
-            return Ok(Verdict::Refused(gone()));
+            return Err(gone());
         }
         if allows {
             grants::allow(tx, &id, &drawn, &person, &provider, &asked)?;
             let ids = DerivedIds::new(seed);
             audit::write(tx, &ids, &person.nickname, "grant.create", &person.nickname, &asked.client)?;
         }
-        Ok(Verdict::Done(()))
+        Ok(())
     });
-    match auth.house.store.write(Box::new(act)).await? {
-        Verdict::Done(()) => Ok(allows.then_some(code)),
-        Verdict::Refused(fault) => Err(fault),
-    }
+    act.await?;
+    Ok(allows.then_some(code))
 }

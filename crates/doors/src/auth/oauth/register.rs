@@ -7,11 +7,7 @@ use axum::{
     extract::{Request, State},
 };
 use http::{Response, StatusCode};
-use identity::{
-    act::Act,
-    oauth::clients::{self, Client},
-};
-use kernel::tx::Verdict;
+use identity::oauth::clients::{self, Client};
 use serde::Deserialize;
 use serde_json::json;
 
@@ -98,12 +94,10 @@ async fn register(auth: &Auth, request: Request) -> Result<(Client, i64), OauthE
     }
     attempt(auth, "register", limits::CLIENTS_OF_ALL).await?;
     let stored = client.clone();
-    let insert = Act::new("identity.register_client", move |tx| {
+    let insert = auth.change("identity.register_client", move |tx| {
         clients::insert(tx, &stored)?;
-        Ok(Verdict::Done(tx.real_ms() / 1000))
+        Ok(tx.real_ms() / 1000)
     });
-    match auth.house.store.write(Box::new(insert)).await? {
-        Verdict::Done(issued_at) => Ok((client, issued_at)),
-        Verdict::Refused(fault) => Err(fault.into()),
-    }
+    let issued_at = insert.await?;
+    Ok((client, issued_at))
 }

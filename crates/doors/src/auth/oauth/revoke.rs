@@ -7,8 +7,7 @@ use axum::{
     extract::{Request, State},
 };
 use http::{Response, StatusCode};
-use identity::{act::Act, oauth::tokens};
-use kernel::tx::Verdict;
+use identity::oauth::tokens;
 
 use super::{OauthError, json_answer, only_post, preflight, refuse};
 use crate::auth::{Auth, forms};
@@ -33,11 +32,8 @@ async fn revoke(auth: &Auth, request: Request) -> Result<(), OauthError> {
         return Err(OauthError::new("invalid_request", "token is missing"));
     };
     let client = fields.owned("client_id");
-    let revoke = Act::new("identity.revoke_token", move |tx| {
-        tokens::revoke(tx, &token, client.as_deref()).map(Verdict::Done)
-    });
-    match auth.house.store.write(Box::new(revoke)).await? {
-        Verdict::Done(()) => Ok(()),
-        Verdict::Refused(fault) => Err(fault.into()),
-    }
+    let revoke =
+        auth.change("identity.revoke_token", move |tx| tokens::revoke(tx, &token, client.as_deref()));
+    revoke.await?;
+    Ok(())
 }

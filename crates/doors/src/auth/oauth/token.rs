@@ -7,15 +7,11 @@ use axum::{
     extract::{Request, State},
 };
 use http::{HeaderMap, Response, StatusCode, header};
-use identity::{
-    act::Act,
-    oauth::{
-        clients,
-        grants::{self, NotGranted, Redeeming},
-        tokens::{self, Issued, NewTokens, Refreshing},
-    },
+use identity::oauth::{
+    clients,
+    grants::{self, NotGranted, Redeeming},
+    tokens::{self, Issued, NewTokens, Refreshing},
 };
-use kernel::tx::Verdict;
 use serde_json::json;
 
 use super::{OauthError, clients::is_document, json_answer, only_post, preflight, refuse};
@@ -104,15 +100,15 @@ async fn redeem(auth: &Auth, client: String, fields: &Fields) -> Result<Issued, 
         resource: resource(fields),
     };
     let new = NewTokens::draw(auth.house.ids.as_ref());
-    let redeem = Act::new("identity.redeem_code", move |tx| {
+    let redeem = auth.change("identity.redeem_code", move |tx| {
         let grant = match grants::redeem(tx, &redeeming)? {
             Ok(grant) => grant,
             // What was revoked on the way stays revoked.
-            Err(refused) => return Ok(Verdict::Done(Err(refused))),
+            Err(refused) => return Ok(Err(refused)),
         };
-        tokens::issue(tx, &grant, &new).map(|issued| Verdict::Done(Ok(issued)))
+        tokens::issue(tx, &grant, &new).map(Ok)
     });
-    answered(auth.house.store.write(Box::new(redeem)).await?)
+    answered(redeem.await?)
 }
 
 async fn renew(auth: &Auth, client: String, fields: &Fields) -> Result<Issued, OauthError> {
@@ -123,18 +119,13 @@ async fn renew(auth: &Auth, client: String, fields: &Fields) -> Result<Issued, O
         scope: fields.owned("scope"),
     };
     let new = NewTokens::draw(auth.house.ids.as_ref());
-    let renew =
-        Act::new("identity.refresh", move |tx| tokens::refresh(tx, &refreshing, &new).map(Verdict::Done));
-    answered(auth.house.store.write(Box::new(renew)).await?)
+    let renew = auth.change("identity.refresh", move |tx| tokens::refresh(tx, &refreshing, &new));
+    answered(renew.await?)
 }
 
-fn answered(verdict: Verdict<Result<Issued, NotGranted>>) -> Result<Issued, OauthError> {
-    match verdict {
-        Verdict::Done(Ok(issued)) => Ok(issued),
-        Verdict::Done(Err(NotGranted::Invalid(why))) => Err(OauthError::new("invalid_grant", why)),
-        Verdict::Done(Err(NotGranted::Target)) => {
-            Err(OauthError::new("invalid_target", "resource is not the one that was granted"))
-        }
-        Verdict::Refused(fault) => Err(fault.into()),
-    }
+fn answered(granted: Result<Issued, NotGranted>) -> Result<Issued, OauthError> {
+    granted.map_err(|refused| match refused {
+        NotGranted::Invalid(why) => OauthError::new("invalid_grant", why),
+        NotGranted::Target => OauthError::new("invalid_target", "resource is not the one that was granted"),
+    })
 }
