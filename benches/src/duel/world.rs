@@ -121,7 +121,7 @@ impl World {
                 None => entry.start(tx, &call, &body),
             }
         });
-        let command = match self.store.wait_for(step.await?).await? {
+        let command = match self.store.wait_for(step.await?, None).await? {
             Ready::Done(answer) => return Ok(answer),
             Ready::Run(command) => command,
         };

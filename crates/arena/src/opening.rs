@@ -77,6 +77,7 @@ pub(crate) fn failure(error: &OpenError) -> Failure {
         | OpenError::Directory { .. }
         | OpenError::Sqlite { .. }
         | OpenError::NotArena { .. }
+        | OpenError::Altered { .. }
         | OpenError::Copy { .. }
         | OpenError::Newer { .. }
         | OpenError::Migration { .. }

@@ -7,6 +7,8 @@ use std::io::{Read, Write};
 
 use crate::exit::ExitCode;
 
+/// The word after the program's name.
+pub(crate) const NAME: &str = "picture";
 /// What the process may take in all, the program itself included.
 const MEMORY_BYTES_MAX: u64 = 1 << 30;
 

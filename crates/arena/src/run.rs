@@ -59,6 +59,10 @@ fn wants_json(arguments: &[OsString]) -> bool {
 }
 
 fn command_line(arguments: &[OsString], environment: &Environment) -> ExitCode {
+    // Servers run it for avatars; it is no command of people's, so that no help and no shell offers it.
+    if arguments.get(1).is_some_and(|name| name == picture::NAME) {
+        return picture::run();
+    }
     let cli = match Cli::try_parse_from(arguments) {
         Ok(cli) => cli,
         Err(error) => return usage(&error, wants_json(arguments)),
@@ -147,7 +151,6 @@ fn command(cli: Cli, environment: &Environment) -> Result<ExitCode, Failure> {
             print::data(&String::from_utf8_lossy(&out));
             Ok(ExitCode::Ok)
         }
-        Command::Picture => Ok(picture::run()),
         Command::Help(args) => {
             help::run(&args.topic, as_json)?;
             Ok(ExitCode::Ok)

@@ -13,7 +13,7 @@ use kernel::{
     tx::{Command, Tx, Verdict},
 };
 use sha2::{Digest, Sha256};
-use store::{Once, OnceKey, Ready};
+use store::{Once, OnceKey, Ready, once::key_reused};
 
 use crate::{auth::metadata, credential::Credential, house::House};
 
@@ -293,7 +293,7 @@ async fn finish(
     }
     let waits = matches!(begun, Ok(Step::Wait(_)));
     let ready = match begun {
-        Ok(step) => house.store.wait_for(step).await,
+        Ok(step) => house.store.wait_for(step, key.as_ref()).await,
         Err(fault) => Err(fault),
     };
     // What is refused after a wait is dated after it.
@@ -335,10 +335,7 @@ fn once_answer(house: &House, once: Once, at: Moment) -> Result<Answer, Refused>
     match once {
         Once::Ran(verdict) => answer(house, Ok(verdict), at),
         Once::Replayed(json) => Ok(Answer { json, replayed: true }),
-        Once::KeyReused => Err(Refused::new(
-            Fault::invalid("the idempotency key was used with another body; use a new key for a new request"),
-            at,
-        )),
+        Once::KeyReused => Err(Refused::new(key_reused(), at)),
     }
 }
 

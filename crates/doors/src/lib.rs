@@ -31,5 +31,6 @@ pub use config::{
 pub use mcp::stdio::{Forward, Forwarded, StdioError, ToolCall, serve_stdio, serve_stdio_over};
 pub use router::router;
 pub use serve::serve;
+pub use status::own_codes;
 pub use web::connect::{Form, Snippet, snippets};
 pub use web::live::{ADDRESS_LISTENERS_MAX, KEEP_ALIVE, LISTENERS_MAX};

@@ -34,6 +34,16 @@ pub fn is_name(text: &str) -> bool {
     text.len() == 32 && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }
 
+/// Where this server shows an image.
+pub(crate) fn path(name: &str) -> String {
+    format!("/avatars/{name}.webp")
+}
+
+/// The names of all images that agents show.
+pub fn shown(tx: &mut dyn Tx) -> Result<Vec<String>, Fault> {
+    avatars::live(tx)
+}
+
 struct DoomStale;
 
 impl Command for DoomStale {
@@ -69,12 +79,17 @@ impl Command for Forget {
 pub async fn sweep(store: &Store, service: &Duels) -> Result<usize, Fault> {
     let Some(images) = &service.outside().avatars else { return Ok(0) };
     let Verdict::Done(doomed) = store.write(Box::new(DoomStale)).await? else { return Ok(0) };
-    let count = doomed.len();
+    let (mut count, mut stuck) = (0, None);
     for name in doomed {
-        images.remove(&name).await?;
+        // One that cannot be removed must not keep the others.
+        if let Err(fault) = images.remove(&name).await {
+            stuck.get_or_insert(fault);
+            continue;
+        }
         store.write(Box::new(Forget(name))).await?;
+        count += 1;
     }
-    Ok(count)
+    stuck.map_or(Ok(count), Err)
 }
 
 /// Sweeps until `shutdown` turns true.

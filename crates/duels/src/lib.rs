@@ -54,6 +54,7 @@ pub const SCHEMA: store::Schema = store::Schema {
         include_str!("../migrations/0001_duels.sql"),
         include_str!("../migrations/0002_search.sql"),
         include_str!("../migrations/0003_avatars.sql"),
+        include_str!("../migrations/0004_presentation.sql"),
     ],
 };
 
@@ -178,17 +179,12 @@ impl Duels {
         format!("{}/agents/{agent}", self.public_url)
     }
 
-    /// The path of an address of this server; `None` for any other address.
-    pub(crate) fn own_path<'u>(&self, url: &'u str) -> Option<&'u str> {
-        url.strip_prefix(&self.public_url).filter(|path| path.starts_with('/'))
-    }
-
     pub(crate) fn duel_url(&self, slug: &str) -> String {
         format!("{}/duels/{slug}", self.public_url)
     }
 
     pub(crate) fn avatar_url(&self, name: &str) -> String {
-        format!("{}/avatars/{name}.webp", self.public_url)
+        [&self.public_url, avatars::path(name).as_str()].concat()
     }
 
     pub(crate) fn leaderboard_url(&self) -> String {

@@ -93,11 +93,18 @@ pub enum Step<T> {
 
 /// Slow work between two looks at the store. No transaction is open while it runs.
 pub struct Waiting<T> {
-    /// Committed before the work starts: a charge, or a note of what the work will leave behind. A
-    /// refusal ends the call.
-    pub first: Option<Box<dyn Command<Out = ()>>>,
+    pub first: Option<First>,
     /// Not polled before `first` is committed. A caller that goes away drops it at any point.
     pub work: Work<T>,
+}
+
+/// What is committed before the work starts. A refusal ends the call.
+pub enum First {
+    /// What the call costs: all calls under one idempotency key pay it once, also when they come at the
+    /// same time.
+    Charge(Box<dyn Command<Out = ()>>),
+    /// A note of what the work will leave behind; each work has its own.
+    Note(Box<dyn Command<Out = ()>>),
 }
 
 /// The work; what it yields goes on with a new look at the store.

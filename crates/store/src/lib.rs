@@ -13,9 +13,11 @@ pub mod ledger;
 pub mod limits;
 mod migrate;
 pub mod once;
+
 mod open_error;
 mod options;
 mod postgres;
+mod probe;
 mod queue;
 mod sqlite;
 mod store;
@@ -45,5 +47,5 @@ pub const SCHEMA: Schema = Schema { product: "store", steps: STEPS };
 
 /// Every statement of this crate, for the test that prepares them on both engines.
 pub fn statements() -> Vec<&'static kernel::tx::Sql> {
-    [clock::ALL, once::ALL, postgres::statements(), ledger::ALL, jobs::ALL, limits::ALL].concat()
+    [clock::ALL, once::ALL, probe::ALL, postgres::statements(), ledger::ALL, jobs::ALL, limits::ALL].concat()
 }

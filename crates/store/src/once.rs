@@ -68,6 +68,11 @@ pub enum Once {
     KeyReused,
 }
 
+/// The refusal of a key that was used for another request.
+pub fn key_reused() -> Fault {
+    Fault::invalid("the idempotency key was used with another body; use a new key for a new request")
+}
+
 pub(crate) struct UnderKey {
     pub(crate) key: OnceKey,
     pub(crate) command: Box<dyn Command<Out = Json>>,

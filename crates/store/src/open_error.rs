@@ -54,6 +54,9 @@ pub enum OpenError {
     )]
     NotArena { path: PathBuf, what: &'static str },
 
+    #[error("the database {path} {what}; undo that, or use a backup made before it", path = .path.display())]
+    Altered { path: PathBuf, what: String },
+
     #[error(
         "cannot copy the database to {path}: {cause}; nothing was changed: make room there, or see to its rights, and try again",
         path = .path.display()

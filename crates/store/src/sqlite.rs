@@ -8,6 +8,7 @@ mod fresh;
 mod kept;
 mod reader;
 mod session;
+mod shape;
 mod solo;
 mod writer;
 

@@ -86,9 +86,6 @@ pub(crate) enum Command {
     Config(house::ConfigCommand),
     /// Print completions for a shell
     Completions(house::CompletionsArgs),
-    /// Make a small picture of the file on standard input; servers run it for avatars
-    #[command(hide = true)]
-    Picture,
     /// Explain a command, or the topic exit-codes
     Help(house::HelpArgs),
 }
@@ -104,7 +101,7 @@ impl Command {
             Self::Admin(command) => command.store().flags(),
             Self::Doctor(args) => args.store.flags(),
             Self::Config(house::ConfigCommand::Show(args)) => args.flags(),
-            Self::Duels(_) | Self::Completions(_) | Self::Picture | Self::Help(_) => Vec::new(),
+            Self::Duels(_) | Self::Completions(_) | Self::Help(_) => Vec::new(),
         }
     }
 }

@@ -89,9 +89,9 @@ pub(super) async fn play(
         Err(failure) => Err(failure),
     };
     stop.cancel();
-    for program in programs {
-        program.end().await;
-    }
+    // Together, so that all are gone before a repeated signal counts and ends this process at once.
+    let ending: JoinSet<String> = programs.into_iter().map(Program::end).collect();
+    ending.join_all().await;
     scripts.abort_all();
     house.close().await;
     played

@@ -19,14 +19,14 @@ use axum::{
 use duels::outside::{Avatars, Pending};
 use http::{HeaderValue, StatusCode, header};
 use kernel::{Fault, Kind};
-use net::Fetcher;
+use net::{FetchError, Fetcher};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     process::Command,
     sync::Semaphore,
 };
 
-use crate::exit::ExitCode;
+use crate::{exit::ExitCode, picture};
 
 /// How long a picture may take to be made.
 const MAKING: Duration = Duration::from_secs(10);
@@ -76,7 +76,7 @@ impl Gallery {
             .fetcher
             .fetch(url, pictures::INPUT_BYTES_MAX)
             .await
-            .map_err(|refusal| rejected(&format!("avatar_url was not fetched: {refusal}")))?;
+            .map_err(|refusal| not_fetched(&refusal))?;
         let _turn = self.making.acquire().await.map_err(Fault::internal)?;
         match tokio::time::timeout(MAKING, self.small(&file)).await {
             Ok(made) => made,
@@ -90,7 +90,7 @@ impl Gallery {
     /// Runs the process; it is killed when this is dropped.
     async fn small(&self, file: &[u8]) -> Result<Vec<u8>, Fault> {
         let mut child = Command::new(&self.workshop.program)
-            .arg("picture")
+            .arg(picture::NAME)
             .env_clear()
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -125,6 +125,16 @@ impl Gallery {
         Err(rejected(
             "the image is damaged in a way that its decoder does not survive; save it anew and send that",
         ))
+    }
+}
+
+/// An address of the wrong shape is a mistake in the input; whatever comes after it concerns the image.
+fn not_fetched(refusal: &FetchError) -> Fault {
+    match refusal {
+        FetchError::BadAddress => {
+            Fault::new("VALIDATION_FAILED", Kind::Invalid, format!("avatar_url cannot be used: {refusal}"))
+        }
+        _ => rejected(&format!("avatar_url was not fetched: {refusal}")),
     }
 }
 
@@ -309,14 +319,14 @@ mod tests {
     async fn what_was_not_fetched_is_told_without_the_inside() {
         let home = tempfile::tempdir().unwrap();
         let gallery = gallery(home.path(), "exit 1");
-        for url in [
-            "http://a.example/x.png",
-            "https://127.0.0.1/x.png",
-            "https://[::1]/",
-            "https://169.254.169.254/latest",
+        for (url, code) in [
+            ("http://a.example/x.png", "VALIDATION_FAILED"),
+            ("https://127.0.0.1/x.png", "IMAGE_REJECTED"),
+            ("https://[::1]/", "IMAGE_REJECTED"),
+            ("https://169.254.169.254/latest", "IMAGE_REJECTED"),
         ] {
             let refused = gallery.make(url).await.unwrap_err();
-            assert_eq!(refused.code, Some("IMAGE_REJECTED"));
+            assert_eq!(refused.code, Some(code));
             assert!(refused.message.contains("; send "), "{}", refused.message);
             assert!(!refused.message.contains("127.0.0.1"), "{}", refused.message);
         }

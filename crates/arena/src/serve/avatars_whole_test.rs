@@ -191,6 +191,20 @@ async fn an_avatar_is_fetched_made_shown_and_swept_when_it_is_replaced() {
         assert_eq!((status, &refused["error"]["code"]), (400, &json!("IMAGE_REJECTED")), "{refused}");
         assert!(refused["error"]["message"].as_str().unwrap().starts_with(words), "{refused}");
     }
+    // A wrong address is the caller's mistake, not the image's.
+    let long = format!("https://{HOST}:{port}/{}", "x".repeat(net::URL_CHARS_MAX));
+    for url in ["http://127.0.0.1/a.png", "https://me:secret@example.com/a.png", "no address", &long] {
+        let (status, refused) = world.present(&json!({"avatar_url": url, "bio": "other"})).await;
+        assert_eq!(
+            (status, &refused["error"]["code"]),
+            (400, &json!("VALIDATION_FAILED")),
+            "{url}: {refused}"
+        );
+        assert!(
+            refused["error"]["message"].as_str().unwrap().starts_with("avatar_url cannot be used"),
+            "{refused}"
+        );
+    }
     let (status, second) = world.present(&json!({"avatar_url": from("/second.avif")})).await;
     assert_eq!((status, &second["presentation"]["bio"]), (200, &json!("hello")), "{second}");
     let second = second["presentation"]["avatar_url"].as_str().unwrap().to_owned();
@@ -214,7 +228,7 @@ async fn an_avatar_is_fetched_made_shown_and_swept_when_it_is_replaced() {
 
 kernel::statements! {
     AGE = "UPDATE avatar_object SET since_ms = 0 WHERE state = 'PENDING'";
-    SHOWN = "SELECT avatar_url FROM agent WHERE nickname = $1";
+    SHOWN = "SELECT avatar FROM agent WHERE nickname = $1";
 }
 
 /// Images that were being made when their server was killed are old by now.
@@ -318,11 +332,10 @@ async fn whenever_a_server_is_killed_no_image_is_lost_or_left() {
         }
         match shown {
             None => before += 1,
-            Some(url) => {
+            Some(name) => {
                 after += 1;
-                // The address of the killed server is gone; the path is what counts.
-                let path = &url[url.find("/avatars/").unwrap()..];
-                assert_eq!(world.get(&format!("{}{path}", world.address)).await.0, 200, "{delay:?}");
+                let url = format!("{}/avatars/{name}.webp", world.address);
+                assert_eq!(world.get(&url).await.0, 200, "{delay:?}");
             }
         }
         world.house.close().await;

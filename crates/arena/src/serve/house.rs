@@ -26,6 +26,8 @@ use crate::{
     opening,
 };
 
+/// How often agents without a vector are looked for.
+const ASK_AGAIN: Duration = Duration::from_mins(10);
 /// How often what is past its time is deleted.
 const HOUSEKEEPING: Duration = Duration::from_mins(5);
 /// How long workers may take to notice that the server ends.
@@ -228,13 +230,24 @@ impl Front {
 
 /// Prepares search and then does its jobs, apart from the others: an encoder may be slow.
 async fn search(store: Store, service: Arc<Duels>, stopping: watch::Receiver<bool>) {
-    match service.prepare_search(&store).await {
+    let ask = async || match service.prepare_search(&store).await {
         Ok(missing) if missing > 0 => tracing::info!(agents = missing, "vectors are being made anew"),
         Ok(_) => {}
         Err(fault) => tracing::warn!(error = fault.context(), "search was not prepared"),
-    }
+    };
+    ask().await;
+    // Jobs give up on an endpoint that is away for long; whoever lacks a vector then is asked for again.
+    let asking = async {
+        loop {
+            tokio::time::sleep(ASK_AGAIN).await;
+            ask().await;
+        }
+    };
     let ids = Arc::clone(service.ids());
-    store::jobs::run(store, ids, service.slow_workers(), stopping).await;
+    tokio::select! {
+        () = store::jobs::run(store.clone(), ids, service.slow_workers(), stopping) => {}
+        () = asking => {}
+    }
 }
 
 async fn housekeeping(store: Store, mut stopping: watch::Receiver<bool>) {

@@ -271,6 +271,49 @@ fn avatars_that_are_kept_elsewhere_come_back_there() {
 }
 
 #[test]
+fn a_database_that_somebody_changed_is_not_restored() {
+    for (change, words) in [
+        (
+            "CREATE TRIGGER more AFTER INSERT ON transfer BEGIN DELETE FROM transfer; END",
+            "has a trigger \"more\" that no Arena made",
+        ),
+        ("DROP INDEX avatar_live", "lacks the index \"avatar_live\""),
+        ("CREATE VIEW seen AS SELECT id FROM person", "has a view \"seen\" that no Arena made"),
+        ("ALTER TABLE agent ADD COLUMN secret TEXT", "has another table \"agent\""),
+    ] {
+        let (home, _) = lived_in();
+        let changed = file(&home, "changed.db");
+        fs::copy(home.data().join("arena.db"), &changed).unwrap();
+        sql(Path::new(&changed), change);
+        let before = fs::read(home.data().join("arena.db")).unwrap();
+        let told = home.run(&["admin", "restore", &changed, "--force"]);
+        assert!(told.code == 6 && told.stderr.contains(words), "{words}: {}", told.stderr);
+        assert_eq!(fs::read(home.data().join("arena.db")).unwrap(), before);
+    }
+}
+
+#[test]
+fn a_backup_tells_of_images_that_are_shown_and_not_there() {
+    let (home, _) = lived_in();
+    let noted = |name: &str| {
+        format!(
+            "INSERT INTO avatar_object (name, agent, state, since_ms) VALUES ('{name}', '{name}', 'LIVE', 0)"
+        )
+    };
+    let there = IMAGE.strip_suffix(".webp").unwrap();
+    sql(&home.data().join("arena.db"), &noted(there));
+    let quiet = home.run(&["admin", "backup", &file(&home, "one.arena")]);
+    assert!(quiet.code == 0 && !quiet.stderr.contains("images"), "{}", quiet.stderr);
+    sql(&home.data().join("arena.db"), &noted(&"e".repeat(32)));
+    let told = home.run(&["admin", "backup", &file(&home, "two.arena")]);
+    assert!(
+        told.code == 0 && told.stderr.contains("1 images that agents show are not in"),
+        "{}",
+        told.stderr
+    );
+}
+
+#[test]
 fn a_ledger_that_does_not_add_up_is_told_of_and_restored_all_the_same() {
     let (home, _) = lived_in();
     sql(

@@ -296,5 +296,13 @@ fn golden_error_codes_are_what_the_server_publishes() {
         }
     }
     assert_eq!(found, duels::fault::CODES.len(), "a code is published without its status");
+    out.push_str(
+        "\n## Outside of the products\n\nPages, health checks, sign-in and addresses that nothing has answer \
+         `{\"error\": {\"code\", \"message\"}}`,\nand pages say it in words. A request that is no HTTP at all, or \
+         whose head is over its limit, is closed with a\nbare 400 or 431.\n\n| code | status | meaning |\n|---|---|---|\n",
+    );
+    for (code, status, meaning) in doors::own_codes() {
+        writeln!(out, "| `{code}` | {status} | {meaning} |").unwrap();
+    }
     compare_document("docs/errors.md", &out);
 }

@@ -62,5 +62,6 @@ fn version_and_completions_are_data() {
         let ran = home.run(&["completions", shell]);
         assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
         assert!(ran.stdout.contains("exit-codes") || ran.stdout.contains("doctor"), "{shell}");
+        assert!(!ran.stdout.contains("picture"), "{shell} offers what only servers run");
     }
 }

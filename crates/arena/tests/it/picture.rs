@@ -80,23 +80,27 @@ fn a_server_refuses_addresses_of_the_inside_and_lives_on() {
     let home = Home::new();
     let key = home.person("alpha");
     let server = home.serve(&[]);
-    for url in [
-        "http://example.com/a.png",
-        "https://127.0.0.1/a.png",
-        "https://[::1]/a.png",
-        "https://2130706433/a.png",
-        "https://169.254.169.254/latest/meta-data",
-        "https://user:secret@example.com/a.png",
-        "https://localhost/a.png",
-        "file:///etc/passwd",
-        "x",
+    let (shape, place) = (
+        ("VALIDATION_FAILED", "avatar_url cannot be used"),
+        ("IMAGE_REJECTED", "avatar_url was not fetched"),
+    );
+    for (url, (code, words)) in [
+        ("http://example.com/a.png", shape),
+        ("https://127.0.0.1/a.png", place),
+        ("https://[::1]/a.png", place),
+        ("https://2130706433/a.png", place),
+        ("https://169.254.169.254/latest/meta-data", place),
+        ("https://user:secret@example.com/a.png", shape),
+        ("https://localhost/a.png", place),
+        ("file:///etc/passwd", shape),
+        ("x", shape),
     ] {
         let refused = call(&server.address, "set_presentation", &key, &json!({"avatar_url": url}));
         assert_eq!(refused.status, 400, "{url}: {}", refused.body);
         let error = &refused.json()["error"];
-        assert_eq!(error["code"], "IMAGE_REJECTED", "{url}");
+        assert_eq!(error["code"], code, "{url}");
         let message = error["message"].as_str().unwrap();
-        assert!(message.contains("avatar_url was not fetched"), "{url}: {message}");
+        assert!(message.contains(words), "{url}: {message}");
         assert!(!message.contains("secret") && !message.contains("127.0.0.1"), "{url}: {message}");
     }
     let shown = call(&server.address, "set_presentation", &key, &json!({"avatar_url": null}));

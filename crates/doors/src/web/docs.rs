@@ -5,7 +5,7 @@ use std::fmt::Write;
 use kernel::operation::{Entry, Page, Product};
 use serde_json::Value;
 
-use super::{home, html::escape};
+use super::{connect, html::escape};
 use crate::{house::House, status};
 
 pub(super) fn content(house: &House) -> String {
@@ -23,11 +23,12 @@ pub(super) fn content(house: &House) -> String {
     }
     let _ = write!(
         out,
-        "</ul>\n</nav>\n<h2 id=\"connect\">Connect</h2>\n<p>Give your client this configuration, with your own key.</p>\n\
-         <pre>{}</pre>\n<p>Over REST send the same key as <code>Authorization: Bearer …</code> or <code>x-arena-key</code>, \
+        "</ul>\n</nav>\n<h2 id=\"connect\">Connect</h2>\n<p>Choose your client, and put your own key in the place of <code>{}</code>.</p>\n\
+         {}\n<p>Over REST send the same key as <code>Authorization: Bearer …</code> or <code>x-arena-key</code>, \
          and the fields as a JSON object. A request with <code>Idempotency-Key</code> can be repeated safely: \
          the first answer is given again.</p>\n",
-        escape(&home::client_config(house)),
+        connect::KEY_PLACE,
+        connect::tabs(house, connect::KEY_PLACE).into_string(),
     );
     for mounted in &house.products {
         write_product(&mut out, house, &mounted.product);

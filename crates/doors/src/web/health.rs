@@ -1,6 +1,9 @@
 //! Liveness, readiness, and the sign-in documents that this server does not have.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use axum::{
     body::Body,
@@ -10,6 +13,7 @@ use axum::{
 use http::{Response, StatusCode};
 use kernel::{Fault, Kind};
 use serde_json::json;
+use tokio::sync::Mutex;
 
 use crate::{
     answer::{self, Told},
@@ -18,7 +22,13 @@ use crate::{
 };
 
 /// How long `/readyz` waits for the store.
-const READ_TIME: Duration = Duration::from_secs(2);
+const STORE_TIME: Duration = Duration::from_secs(2);
+/// How long an answer of the store is good for: everybody may ask, and each look costs a durable change.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
+
+/// What the store said last to whoever asked whether it is ready.
+#[derive(Default)]
+pub(crate) struct Readiness(Mutex<Option<(Instant, Option<&'static str>)>>);
 
 /// The routes whose answers depend on the moment.
 pub(crate) fn live_routes(house: &Arc<House>) -> Vec<(&'static str, MethodRouter)> {
@@ -59,14 +69,22 @@ async fn reason_not_ready(house: &House) -> Option<&'static str> {
     if house.store.queue_depth() > house.limits.ready_queue_max {
         return Some("too many changes wait for the writer");
     }
-    match tokio::time::timeout(READ_TIME, house.store.read(|tx| Ok(tx.now()))).await {
-        Ok(Ok(_)) => None,
+    let mut last = house.readiness.0.lock().await;
+    if let Some((at, reason)) = *last
+        && at.elapsed() < LOOK_EVERY
+    {
+        return reason;
+    }
+    let reason = match tokio::time::timeout(STORE_TIME, house.store.probe()).await {
+        Ok(Ok(())) => None,
         Ok(Err(fault)) => {
             answer::log(&fault, "UNAVAILABLE");
-            Some("the store cannot be read")
+            Some("nothing can be written to the store; see whether its disk is full")
         }
         Err(_) => Some("the store did not answer in time"),
-    }
+    };
+    *last = Some((Instant::now(), reason));
+    reason
 }
 
 /// Clients look for these before they ask a person for a key; a page of HTML here confuses them.

@@ -4,17 +4,7 @@ use kernel::operation::Page;
 use look::{PreEscaped, html};
 
 use super::connect;
-use crate::{house::House, mcp};
-
-/// What most clients take as their configuration.
-pub(super) fn client_config(house: &House) -> String {
-    let servers = serde_json::json!({"mcpServers": {&house.server.name: {
-        "type": "http",
-        "url": format!("{}{}", house.public_url, mcp::ROOT_PATH),
-        "headers": {"Authorization": "Bearer arena_sk_…"},
-    }}});
-    serde_json::to_string_pretty(&servers).unwrap_or_default()
-}
+use crate::house::House;
 
 pub(super) fn page(house: &House, fronts: &[String]) -> Page {
     let root = &house.products[house.root].product;

@@ -5,7 +5,7 @@ mod assets;
 pub(crate) mod connect;
 mod docs;
 pub(crate) mod feeds;
-mod health;
+pub(crate) mod health;
 mod home;
 mod html;
 pub(crate) mod live;

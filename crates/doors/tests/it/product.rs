@@ -9,8 +9,8 @@ use kernel::{
     Fault, Kind, Moment,
     input::Whole,
     operation::{
-        Budget, Code, Doc, Entry, Hints, LiveEvent, Operation, Page, PageRead, Pages, Product, Public, Spec,
-        Step, Then, Waiting,
+        Budget, Code, Doc, Entry, First, Hints, LiveEvent, Operation, Page, PageRead, Pages, Product, Public,
+        Spec, Step, Then, Waiting,
     },
     principal::{Call, Principal},
     tx::{Command, Tx, Verdict},
@@ -263,7 +263,7 @@ impl Operation for Brew {
             }) as Then<Answer>)
         };
         let first = Box::new(Pay(Raise { call, by: BREW_PRICE }));
-        Ok(Step::Wait(Waiting { first: Some(first), work: Box::pin(work) }))
+        Ok(Step::Wait(Waiting { first: Some(First::Charge(first)), work: Box::pin(work) }))
     }
 }
 

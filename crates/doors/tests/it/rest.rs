@@ -98,7 +98,7 @@ async fn wrong_requests() {
     let got = world.get("/nowhere").await;
     assert_eq!(
         (got.status, got.json()["error"]["code"].as_str()),
-        (404, Some("NOT_FOUND")),
+        (404, Some("ROUTE_NOT_FOUND")),
         "no product: {got:?}"
     );
     assert!(got.json().get("server_time").is_none());

@@ -35,11 +35,16 @@ impl Honour {
         if all < PROMISES_MIN {
             return None;
         }
-        Some(match (kept + 1) * 100 / (all + 2) {
-            86.. => Self::AlmostAlways,
-            65..=85 => Self::Usually,
-            35..=64 => Self::Sometimes,
-            _ => Self::Rarely,
+        // Compared as fractions: a quotient in whole per cent would hold 6 of 7 for 85.
+        let is_at_least = |percent: i64| (kept + 1) * 100 >= percent * (all + 2);
+        Some(if (kept + 1) * 100 > 85 * (all + 2) {
+            Self::AlmostAlways
+        } else if is_at_least(65) {
+            Self::Usually
+        } else if is_at_least(35) {
+            Self::Sometimes
+        } else {
+            Self::Rarely
         })
     }
 
@@ -209,7 +214,16 @@ mod tests {
         }
         assert_eq!(Honour::of(2, 0), None);
         assert_eq!(Honour::of(3, 0), Some(Honour::Usually));
+        // 5 of 6 are .833, 6 of 7 are .857.
+        assert_eq!(Honour::of(4, 0), Some(Honour::Usually));
+        assert_eq!(Honour::of(5, 0), Some(Honour::AlmostAlways));
         assert_eq!(Honour::of(6, 0), Some(Honour::AlmostAlways));
+        // 17 of 20 are .85 exactly, 13 of 20 are .65, 7 of 20 are .35.
+        assert_eq!(Honour::of(16, 2), Some(Honour::Usually));
+        assert_eq!(Honour::of(12, 6), Some(Honour::Usually));
+        assert_eq!(Honour::of(11, 6), Some(Honour::Sometimes));
+        assert_eq!(Honour::of(6, 12), Some(Honour::Sometimes));
+        assert_eq!(Honour::of(5, 12), Some(Honour::Rarely));
         assert_eq!(Honour::of(2, 2), Some(Honour::Sometimes));
         assert_eq!(Honour::of(0, 3), Some(Honour::Rarely));
     }

@@ -165,6 +165,6 @@ fn row(
         is_you: viewer == Some(agent.id.as_str()),
         nickname: agent.nickname,
         bio: agent.bio,
-        avatar_url: agent.avatar_url,
+        avatar_url: agent.avatar.as_deref().map(|name| service.avatar_url(name)),
     })
 }

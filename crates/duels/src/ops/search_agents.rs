@@ -8,7 +8,7 @@ use std::sync::Arc;
 use kernel::{
     Fault, Kind, Moment,
     id::DerivedIds,
-    operation::{Doc, Operation, Spec, Step, Then, Waiting},
+    operation::{Doc, First, Operation, Spec, Step, Then, Waiting},
     principal::Call,
     tx::{Command, Tx, Verdict},
 };
@@ -141,7 +141,7 @@ impl Operation for SearchAgents {
                 Box::new(move |tx| answer(&service, tx, &me, &subject, &query).map(Step::Done));
             Ok(next)
         };
-        Ok(Step::Wait(Waiting { first: Some(first), work: Box::pin(work) }))
+        Ok(Step::Wait(Waiting { first: Some(First::Charge(first)), work: Box::pin(work) }))
     }
 }
 

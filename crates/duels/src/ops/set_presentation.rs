@@ -5,7 +5,7 @@ use std::sync::Arc;
 use kernel::{
     Fault, Moment,
     input::Patch,
-    operation::{Doc, Operation, Spec, Step, Then, Waiting},
+    operation::{Doc, First, Operation, Spec, Step, Then, Waiting},
     principal::Call,
     tx::{Command, Tx, Verdict},
 };
@@ -70,7 +70,7 @@ impl Presentation {
         Self {
             public_profile_url: service.profile_url(&agent.id),
             bio: agent.bio.clone(),
-            avatar_url: agent.avatar_url.clone(),
+            avatar_url: agent.avatar.as_deref().map(|name| service.avatar_url(name)),
             owner: agent.social.as_ref().map(Owner::of),
             missing_fields: missing(agent),
         }
@@ -81,7 +81,7 @@ impl Presentation {
 pub(super) fn missing(agent: &Agent) -> Vec<String> {
     [
         ("bio", agent.bio.is_none()),
-        ("avatar_url", agent.avatar_url.is_none()),
+        ("avatar_url", agent.avatar.is_none()),
         ("social_url", agent.social.is_none()),
     ]
     .into_iter()
@@ -133,7 +133,8 @@ impl Operation for SetPresentation {
         hints: kernel::operation::Hints {
             read_only: false,
             destructive: false,
-            idempotent: true,
+            // The same avatar_url makes a new image at a new address.
+            idempotent: false,
             open_world: true,
         },
         doc: Doc {
@@ -141,7 +142,7 @@ impl Operation for SetPresentation {
             effect: "Updates only the fields you send; never touches pitch, search, matching or points. The owner link is self-reported and not verified.",
             parameters: "at least one of: bio 1-280 characters; avatar_url a public HTTPS image (AVIF, WebP, PNG or JPEG, at most 5 MiB and 16,777,216 pixels, no redirect), which is fetched once, cut square and kept as 256 x 256; social_url an HTTPS link of at most 300 characters to one profile on github.com, threads.net, t.me or x.com. null clears a field.",
             result: "the public profile URL, the presentation, the owner derived from the link, and missing_fields.",
-            idempotency: "the same values change nothing.",
+            idempotency: "the same bio and social_url change nothing; the same avatar_url is fetched again and kept at a new address.",
             errors: &["IMAGE_REJECTED"],
             example_request: r#"{"bio":"I negotiate with receipts.","social_url":"https://x.com/builder"}"#,
             example_response: r#"{"server_time":"2026-08-24T14:32:00.000Z","summary":"Your public presentation is updated. Still missing: avatar_url.","action":"PRESENTATION_UPDATED","presentation":{"public_profile_url":"https://arena.example/agents/0123456789abcdef01234567","bio":"I negotiate with receipts.","avatar_url":null,"owner":{"provider":"x","username":"builder","profile_url":"https://x.com/builder"},"missing_fields":["avatar_url"]}}"#,
@@ -198,7 +199,7 @@ impl Operation for SetPresentation {
             let next: Then<Output> = Box::new(move |_| Ok(Step::Run(Box::new(present))));
             Ok(next)
         };
-        Ok(Step::Wait(Waiting { first: Some(first), work: Box::pin(work) }))
+        Ok(Step::Wait(Waiting { first: Some(First::Note(first)), work: Box::pin(work) }))
     }
 }
 
@@ -251,6 +252,7 @@ impl Command for Present {
         }
         if let Change::To(social) = &self.social {
             agent.social.clone_from(social);
+            agents::choose_social(tx, &self.me)?;
         }
         if let Change::To(avatar) = &self.avatar {
             tables::avatars::doom_live(tx, &self.me)?;
@@ -259,7 +261,7 @@ impl Command for Present {
             {
                 return Err(Fault::unavailable("the image took too long and is being removed"));
             }
-            agent.avatar_url = avatar.as_ref().map(|name| self.service.avatar_url(name));
+            agent.avatar.clone_from(avatar);
         }
         agents::set_presentation(tx, &agent)?;
         let mut out = Output {

@@ -12,7 +12,7 @@ use maud::html;
 
 use super::feed;
 use crate::{
-    Duels, LEDGER, behaviour, publics,
+    LEDGER, avatars, behaviour, publics,
     rules::{
         demand::{Duel, Side},
         limits::{PAGE_DUELS_MAX, PAGE_RECENT_MAX},
@@ -28,7 +28,7 @@ use crate::{
 /// Opponents that the table of partners shows.
 const PARTNERS_SHOWN_MAX: usize = 10;
 
-pub(super) fn read(service: &Duels, tx: &mut dyn Tx, id: &str) -> Result<Page, Fault> {
+pub(super) fn read(tx: &mut dyn Tx, id: &str) -> Result<Page, Fault> {
     let agent = publics::agent(tx, id)?;
     let now = tx.now();
     let held = store::ledger::balance(tx, LEDGER, id)?;
@@ -37,7 +37,7 @@ pub(super) fn read(service: &Duels, tx: &mut dyn Tx, id: &str) -> Result<Page, F
     let behaviour = agent.auto_bio.clone().unwrap_or_else(|| behaviour::NONE_YET.to_owned());
     let main = html! {
         div class="person" {
-            (avatar(service, &agent))
+            (avatar(&agent))
             div {
                 h1 { (name(&agent.nickname)) }
                 @if let Some(social) = &agent.social {
@@ -91,11 +91,10 @@ pub(super) fn read(service: &Duels, tx: &mut dyn Tx, id: &str) -> Result<Page, F
 }
 
 /// The image, when it is one that this server made; else the first letter.
-fn avatar(service: &Duels, agent: &Agent) -> Markup {
-    let own = agent.avatar_url.as_deref().and_then(|url| service.own_path(url));
+fn avatar(agent: &Agent) -> Markup {
     html! {
-        @match own {
-            Some(path) => { img class="avatar" src=(path) width="96" height="96" alt=""; }
+        @match &agent.avatar {
+            Some(name) => { img class="avatar" src=(avatars::path(name)) width="96" height="96" alt=""; }
             None => { span class="avatar mono" aria-hidden="true" { (agent.nickname.chars().next().unwrap_or('?')) } }
         }
     }

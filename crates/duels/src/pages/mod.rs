@@ -41,7 +41,7 @@ pub(crate) fn catalog(service: &Arc<Duels>) -> Pages {
     Pages {
         pages: vec![
             page("duelPage", "/duels/{slug}", 1, |service, tx, slug| duel::read(service, tx, slug)),
-            page("agentPage", "/agents/{id}", 5, |service, tx, id| agent::read(service, tx, id)),
+            page("agentPage", "/agents/{id}", 5, |_, tx, id| agent::read(tx, id)),
             page("agentLeaderboardPage", "/leaderboard/agents", 5, |_, tx, _| boards::agents(tx)),
             page("modelLeaderboardPage", "/leaderboard/models", 5, |_, tx, _| boards::models(tx)),
         ],

@@ -14,7 +14,7 @@ use crate::{
 /// The columns that [`agent`] reads, in its order.
 macro_rules! columns {
     () => {
-        "id, nickname, bio, avatar_url, social_provider, social_username, auto_bio, wins, draws, duels, staked, paid, opened_ms"
+        "id, nickname, bio, avatar, social_provider, social_username, auto_bio, wins, draws, duels, staked, paid, opened_ms"
     };
 }
 
@@ -22,8 +22,9 @@ kernel::statements! {
     ADD = "INSERT INTO agent (id, nickname, opened_ms, house, wins, draws, duels, staked, paid, rating_permille) VALUES ($1, $2, $3, 0, 0, 0, 0, 0, 0, 0)";
     BY_ID = concat!("SELECT ", columns!(), " FROM agent WHERE id = $1");
     BY_NICKNAME = concat!("SELECT ", columns!(), " FROM agent WHERE nickname = $1");
-    SET_SOCIAL_ONCE = "UPDATE agent SET social_provider = $2, social_username = $3 WHERE id = $1 AND social_provider IS NULL";
-    SET_PRESENTATION = "UPDATE agent SET bio = $2, avatar_url = $3, social_provider = $4, social_username = $5 WHERE id = $1";
+    SET_SOCIAL_ONCE = "UPDATE agent SET social_provider = $2, social_username = $3, social_chosen = 1 WHERE id = $1 AND social_chosen = 0";
+    SET_PRESENTATION = "UPDATE agent SET bio = $2, avatar = $3, social_provider = $4, social_username = $5 WHERE id = $1";
+    CHOOSE_SOCIAL = "UPDATE agent SET social_chosen = 1 WHERE id = $1";
     SET_AUTO_BIO = "UPDATE agent SET auto_bio = $2, bio_model = $3, bio_vector = $4 WHERE id = $1";
     SET_BIO_VECTOR = "UPDATE agent SET bio_model = $3, bio_vector = $4 WHERE id = $1 AND auto_bio = $2";
     BIO = "SELECT auto_bio, bio_model, bio_vector FROM agent WHERE id = $1";
@@ -47,7 +48,8 @@ pub(crate) struct Agent {
     pub(crate) id: String,
     pub(crate) nickname: String,
     pub(crate) bio: Option<String>,
-    pub(crate) avatar_url: Option<String>,
+    /// The name of its image.
+    pub(crate) avatar: Option<String>,
     pub(crate) social: Option<Social>,
     pub(crate) auto_bio: Option<String>,
     pub(crate) wins: i64,
@@ -67,7 +69,7 @@ fn agent(row: &Row) -> Result<Agent, Fault> {
         id: row.text(0)?,
         nickname: row.text(1)?,
         bio: row.opt_text(2)?,
-        avatar_url: row.opt_text(3)?,
+        avatar: row.opt_text(3)?,
         social,
         auto_bio: row.opt_text(6)?,
         wins: row.i64(7)?,
@@ -107,7 +109,7 @@ pub(crate) fn set_presentation(tx: &mut dyn Tx, agent: &Agent) -> Result<(), Fau
     let args = [
         (&agent.id).into(),
         agent.bio.as_deref().into(),
-        agent.avatar_url.as_deref().into(),
+        agent.avatar.as_deref().into(),
         social.map(|social| social.provider.as_str()).into(),
         social.map(|social| social.username.as_str()).into(),
     ];
@@ -199,7 +201,12 @@ pub(crate) fn top(tx: &mut dyn Tx, limit: i64) -> Result<Vec<Agent>, Fault> {
     tx.rows(&TOP, &[limit.into()])?.iter().map(agent).collect()
 }
 
-/// Sets the profile elsewhere of an agent that has none.
+/// The agent chose its profile elsewhere, or to name none: from now on no sign-in does.
+pub(crate) fn choose_social(tx: &mut dyn Tx, id: &str) -> Result<(), Fault> {
+    tx.exec(&CHOOSE_SOCIAL, &[id.into()]).map(|_| ())
+}
+
+/// Sets the profile elsewhere of an agent that never had one.
 pub(crate) fn set_social_once(tx: &mut dyn Tx, id: &str, social: &Social) -> Result<(), Fault> {
     tx.exec(&SET_SOCIAL_ONCE, &[id.into(), (&social.provider).into(), (&social.username).into()]).map(|_| ())
 }

@@ -8,6 +8,7 @@ kernel::statements! {
     RAISE = "UPDATE avatar_object SET state = 'LIVE', since_ms = $3 WHERE name = $1 AND agent = $2 AND state = 'PENDING'";
     DOOM_STALE = "UPDATE avatar_object SET state = 'DOOMED' WHERE state = 'PENDING' AND since_ms < $1";
     DOOMED = "SELECT name FROM avatar_object WHERE state = 'DOOMED' ORDER BY since_ms, name LIMIT $1";
+    LIVE = "SELECT name FROM avatar_object WHERE state = 'LIVE' ORDER BY name";
     FORGET = "DELETE FROM avatar_object WHERE name = $1 AND state = 'DOOMED'";
 }
 
@@ -42,4 +43,9 @@ pub(crate) fn doomed(tx: &mut dyn Tx, limit: i64) -> Result<Vec<String>, Fault> 
 /// An image is gone.
 pub(crate) fn forget(tx: &mut dyn Tx, name: &str) -> Result<(), Fault> {
     tx.exec(&FORGET, &[name.into()]).map(|_| ())
+}
+
+/// Names of the images that agents show.
+pub(crate) fn live(tx: &mut dyn Tx) -> Result<Vec<String>, Fault> {
+    tx.rows(&LIVE, &[])?.iter().map(|row| row.text(0)).collect()
 }

@@ -20,6 +20,7 @@ use crate::{
 
 kernel::statements! {
     STATES = "SELECT state, COUNT(*) FROM avatar_object GROUP BY state ORDER BY state";
+    KEPT = "SELECT avatar FROM agent";
     LONG_AGO = "UPDATE avatar_object SET since_ms = since_ms - $1 WHERE state = 'PENDING'";
 }
 
@@ -52,6 +53,21 @@ fn name(answer: &Value) -> String {
     let url = answer["presentation"]["avatar_url"].as_str().unwrap();
     let name = url.strip_prefix(PUBLIC_URL).and_then(|path| path.strip_prefix("/avatars/"));
     name.and_then(|file| file.strip_suffix(".webp")).unwrap().to_owned()
+}
+
+/// A person signs in for the first time in a way that names a profile.
+struct Link(String, &'static str);
+
+impl Command for Link {
+    type Out = ();
+
+    fn name(&self) -> &'static str {
+        "test.link"
+    }
+
+    fn run(&self, tx: &mut dyn Tx) -> Result<Verdict<()>, Fault> {
+        duels::set_social_once(tx, &self.0, self.1).map(Verdict::Done)
+    }
 }
 
 struct Age(i64);
@@ -127,6 +143,56 @@ testkit::both_engines! {
         world.store.write(Box::new(Age(duels::avatars::PENDING_MS_MAX + 1_000))).await.unwrap();
         assert_eq!(sweep(&world).await, 1);
         assert_eq!((gallery.names(), states(&world).await), (vec![], vec![]));
+    }
+
+    async fn one_that_cannot_be_removed_keeps_no_other(place: TestPlace) {
+        let (world, gallery) = world(&place);
+        world.join("alpha", 100).await;
+        let first = name(&world.ok("alpha", "set_presentation", &avatar("https://a.example/1")).await);
+        for _ in 0..2 {
+            world.ok("alpha", "set_presentation", &avatar("https://a.example/1")).await;
+        }
+        first.clone_into(&mut gallery.stuck.lock().unwrap());
+        assert!(duels::avatars::sweep(&world.store, world.service()).await.is_err());
+        assert_eq!(states(&world).await, [("DOOMED".to_owned(), 1), ("LIVE".to_owned(), 1)]);
+        gallery.stuck.lock().unwrap().clear();
+        assert_eq!(sweep(&world).await, 1);
+        assert!(!gallery.names().contains(&first));
+    }
+
+    async fn an_image_is_known_by_its_name_wherever_the_server_is_found(place: TestPlace) {
+        let (world, _) = world(&place);
+        world.join("alpha", 100).await;
+        let shown = name(&world.ok("alpha", "set_presentation", &avatar("https://a.example/1")).await);
+        let kept = world.store.read(|tx| tx.row(&KEPT, &[])?.unwrap().opt_text(0)).await.unwrap();
+        assert_eq!(kept, Some(shown));
+    }
+
+    async fn a_link_is_taken_from_a_sign_in_only_before_the_agent_chose(place: TestPlace) {
+        let (world, _) = world(&place);
+        let sign_in = async |nickname: &str, link: &'static str| {
+            let id = world.id(nickname);
+            let link = Link(id, link);
+            world.store.write(Box::new(link)).await.unwrap();
+        };
+        let owner = async |nickname: &str| {
+            world.ok(nickname, "set_presentation", r#"{"bio":"x"}"#).await["presentation"]["owner"]["username"].clone()
+        };
+        for nickname in ["alpha", "beta"] {
+            world.join(nickname, 100).await;
+        }
+        sign_in("alpha", "https://github.com/no name").await;
+        assert_eq!(owner("alpha").await, Value::Null, "what cannot be a name is left out");
+        sign_in("alpha", "https://github.com/first").await;
+        sign_in("alpha", "https://github.com/second").await;
+        assert_eq!(owner("alpha").await, json!("first"));
+        world.ok("alpha", "set_presentation", r#"{"social_url":null}"#).await;
+        sign_in("alpha", "https://github.com/third").await;
+        assert_eq!(owner("alpha").await, Value::Null);
+        world.ok("beta", "set_presentation", r#"{"social_url":"https://x.com/me"}"#).await;
+        world.ok("beta", "set_presentation", r#"{"social_url":null}"#).await;
+        sign_in("beta", "https://github.com/first").await;
+        assert_eq!(owner("beta").await, Value::Null);
     }
 
     async fn many_at_once_leave_one(place: TestPlace) {

@@ -16,6 +16,8 @@ pub(crate) struct Gallery {
     pub(crate) images: Mutex<BTreeMap<String, Vec<u8>>>,
     pub(crate) refuses: AtomicBool,
     pub(crate) is_full: AtomicBool,
+    /// An image that cannot be removed.
+    pub(crate) stuck: Mutex<String>,
     /// Never answers once the image is kept.
     pub(crate) hangs: AtomicBool,
 }
@@ -62,6 +64,9 @@ impl Avatars for Gallery {
 
     fn remove<'a>(&'a self, name: &'a str) -> Pending<'a, Result<(), Fault>> {
         Box::pin(async move {
+            if *self.stuck.lock().unwrap() == name {
+                return Err(Fault::unavailable("it cannot be removed"));
+            }
             self.images.lock().unwrap().remove(name);
             Ok(())
         })

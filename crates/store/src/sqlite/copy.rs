@@ -18,6 +18,7 @@ use rusqlite::{Connection, OpenFlags};
 use super::{
     connect, directory, fresh,
     session::{Access, Session},
+    shape,
 };
 use crate::{OpenError, Options, clock::LocalClock, dialect, migrate};
 
@@ -67,9 +68,12 @@ pub fn inspect(file: &Path, options: &Options) -> Result<(), OpenError> {
     }
     fresh::check_tables(&conn, file)?;
     let applied = connect::applied(&conn).map_err(failed)?;
-    match migrate::next(&options.all_schemas(), &applied) {
-        Ok(_) => Ok(()),
-        Err(newer) => Err(connect::newer(newer, &conn, &applied, options.version, None)),
+    if let Err(newer) = migrate::next(&options.all_schemas(), &applied) {
+        return Err(connect::newer(newer, &conn, &applied, options.version, None));
+    }
+    match shape::difference(&conn, options, &applied).map_err(failed)? {
+        None => Ok(()),
+        Some(what) => Err(OpenError::Altered { path: file.to_owned(), what }),
     }
 }
 

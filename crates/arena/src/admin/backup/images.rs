@@ -30,6 +30,11 @@ pub(super) fn is_image(name: &str) -> bool {
     name.strip_suffix(".webp").is_some_and(duels::avatars::is_name)
 }
 
+/// The file of an image.
+pub(super) fn file_name(name: &str) -> String {
+    format!("{name}.webp")
+}
+
 /// The images of a directory, sorted by name; none when there is no such directory.
 pub(super) fn list(directory: &Path) -> io::Result<Vec<PathBuf>> {
     let entries = match fs::read_dir(directory) {

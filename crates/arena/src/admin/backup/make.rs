@@ -19,10 +19,12 @@ use super::{
     postgres::{self, Wanted},
     progress::Progress,
 };
-use crate::{config::layers::Loaded, denied, exit::ExitCode, failure::Failure, opening};
+use crate::{config::layers::Loaded, denied, exit::ExitCode, failure::Failure, opening, output::print};
 
 /// How the directory begins in which a backup is prepared; the number of its process follows.
 const SPACE: &str = ".arena-backup-";
+/// How often the database is copied for the sake of images that come and go.
+const COPIES_MAX: u32 = 3;
 
 /// Writes a backup of the data directory to `target`.
 pub(crate) fn backup(
@@ -107,20 +109,38 @@ fn sweep(parent: &Path) {
     }
 }
 
-/// Copies database and avatars into `space`. Avatars are gathered before and after the database: one that
-/// it names was there at one of the two times, also if it is being replaced.
+/// How many of the images that a copied database names were not gathered; none where it is of a version whose
+/// tables this program cannot read.
+fn missing(copy: &Path, avatars: &Path) -> usize {
+    let named = store::look(copy, |tx| duels::avatars::shown(tx)).unwrap_or_default();
+    named.iter().filter(|name| !avatars.join(images::file_name(name)).exists()).count()
+}
+
+/// Copies database and avatars into `space`. Avatars are gathered before and after the database. One that was
+/// made and replaced in between is at neither time there: the copy that names it is made again.
 fn collect(loaded: &Loaded, space: &Path) -> Result<Manifest, Failure> {
     let (copy, avatars) = (space.join(DATABASE), space.join(AVATARS));
     let from = images::directory_of(loaded);
     let gather =
         || images::gather(&from, &avatars).map_err(|error| denied::failure("copy from", &from, &error));
     gather()?;
-    {
-        let size = fs::metadata(loaded.data_dir.join(DATABASE)).map_or(0, |meta| meta.len());
-        let _telling = Progress::of_file("copying the database", copy.clone(), size);
-        store::copy(&loaded.data_dir, &copy).map_err(|error| opening::failure(&error))?;
+    for left in (0..COPIES_MAX).rev() {
+        {
+            let size = fs::metadata(loaded.data_dir.join(DATABASE)).map_or(0, |meta| meta.len());
+            let _telling = Progress::of_file("copying the database", copy.clone(), size);
+            store::copy(&loaded.data_dir, &copy).map_err(|error| opening::failure(&error))?;
+        }
+        gather()?;
+        let missing = missing(&copy, &avatars);
+        if missing == 0 {
+            break;
+        }
+        if left == 0 {
+            print::note(&format!("{missing} images that agents show are not in {}", from.display()));
+            break;
+        }
+        fs::remove_file(&copy).map_err(|error| denied::failure("write in", space, &error))?;
     }
-    gather()?;
     let _telling = Progress::of_work("checking the copy");
     // An older or newer server may have tables that this program cannot count in.
     let counts = store::look(&copy, |tx| manifest::audited(tx)).ok().map(|(counts, _)| counts);

@@ -125,6 +125,7 @@ fn brought_up_to_date(
 fn unusable(source: &Path, error: &store::OpenError) -> Failure {
     match error {
         store::OpenError::NotArena { what, .. } => archive::broken(source, &format!("its database {what}")),
+        store::OpenError::Altered { what, .. } => archive::broken(source, &format!("its database {what}")),
         store::OpenError::Sqlite { .. } => archive::broken(source, "its database is damaged"),
         other => opening::failure(other),
     }

@@ -124,7 +124,12 @@ fn changes_wait_for_room_and_reads_do_not() {
             }
             assert_eq!(wire.get("/healthz").unwrap().status, 200);
         }
+        load::until("readiness tells that nothing can be written", || {
+            disk.fill();
+            wire.get("/readyz").unwrap().status == 503
+        });
         disk.free();
+        load::until("readiness tells that there is room", || wire.get("/readyz").unwrap().status == 200);
         // Everything of this round again with its key: what was done is not done twice, the rest is
         // done now, by the same process.
         for repeated in first_refused..=number {
