@@ -1,6 +1,10 @@
 //! Issuers that are slow, broken, elsewhere or gone, each part with its own error.
 
 use serde_json::{Value, json};
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::TcpListener,
+};
 use upstream::{FlowSecrets, Part, SetupError, UpstreamError};
 
 use crate::{
@@ -62,9 +66,36 @@ async fn a_part_that_never_answers_is_given_up() {
     }
 }
 
+/// An issuer that begins its description and then says nothing more, or breaks off.
+async fn halfway(stays: bool) -> Issuer {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let mut issuer = Issuer::silent().await;
+    issuer.base = format!("http://{}", listener.local_addr().unwrap());
+    tokio::spawn(async move {
+        let mut open = Vec::new();
+        while let Ok((mut stream, _)) = listener.accept().await {
+            let mut request = [0; 4096];
+            let _ = stream.read(&mut request).await;
+            let _ = stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\n{").await;
+            if stays {
+                open.push(stream);
+            }
+        }
+    });
+    issuer
+}
+
+#[tokio::test]
+async fn an_answer_that_stops_halfway_is_none() {
+    let broken = halfway(false).await.upstream().start(&secrets(), NOW).await;
+    assert_eq!(broken, Err(UpstreamError::Unreachable(Part::Discovery)));
+    let stuck = halfway(true).await.upstream().start(&secrets(), NOW).await;
+    assert_eq!(stuck, Err(UpstreamError::TooSlow(Part::Discovery)));
+}
+
 /// An address on which nobody listens.
 async fn nobody() -> String {
-    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     format!("http://{}", listener.local_addr().unwrap())
 }
 

@@ -6,6 +6,8 @@ import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
+// What it has to say goes where nobody reads: the output is closed after its one line.
+console.info = console.log = console.error;
 const [modules, callback] = process.argv.slice(2);
 const { default: Provider } = await import(pathToFileURL(join(modules, 'oidc-provider/lib/index.js')));
 
@@ -47,6 +49,6 @@ server.listen(0, '127.0.0.1', () => {
     enabledJWA: { idTokenSigningAlgValues: algorithms },
   });
   server.on('request', provider.callback());
-  console.log(issuer);
+  process.stdout.write(`${issuer}\n`);
 });
 process.stdin.resume().on('end', () => process.exit(0));
