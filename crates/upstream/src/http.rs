@@ -136,3 +136,16 @@ fn trust() -> Result<ClientConfig, SetupError> {
         .with_root_certificates(roots)
         .with_no_client_auth())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn nothing_is_sent_where_anybody_can_read_it() {
+        let http = Http::open().unwrap();
+        for url in ["http://id.example/jwks", "ftp://127.0.0.1/jwks", "/jwks", "https://"] {
+            assert_eq!(http.get(Part::Keys, url).await, Err(UpstreamError::Insecure(Part::Keys)), "{url}");
+        }
+    }
+}

@@ -111,15 +111,23 @@ async fn what_is_unusual_and_right_passes() {
 #[tokio::test]
 async fn what_is_not_said_is_not_assumed() {
     let issuer = Issuer::honest().await;
-    let mut claims = issuer.claims();
-    for (name, value) in
-        [("email_verified", Value::Null), ("name", json!("Ada\u{1b}[31m")), ("email", json!("x".repeat(321)))]
-    {
-        claims[name] = value;
-    }
-    issuer.proves(&Key::new(1).sign(&claims));
-    let profile = issuer.finish().await.unwrap();
-    assert_eq!((profile.email, profile.email_verified, profile.display_name), (None, false, None));
+    let came = async |changes: [(&str, Value); 2]| {
+        let mut claims = issuer.claims();
+        for (name, value) in changes {
+            claims[name] = value;
+        }
+        issuer.proves(&Key::new(1).sign(&claims));
+        let profile = issuer.finish().await.unwrap();
+        (profile.email, profile.email_verified, profile.display_name)
+    };
+    let (ada, name) = (Some("ada@example.test".to_owned()), Some("Ada".to_owned()));
+    let unsaid = came([("email_verified", Value::Null), ("name", json!("Ada\u{1b}[31m"))]).await;
+    assert_eq!(unsaid, (ada.clone(), false, None));
+    let denied = came([("email_verified", json!(false)), ("name", json!(" Ada "))]).await;
+    assert_eq!(denied, (ada, false, name.clone()));
+    // What is verified is an address, and here is none.
+    let long = came([("email", json!("x".repeat(321))), ("email_verified", json!(true))]).await;
+    assert_eq!(long, (None, false, name));
 }
 
 #[tokio::test]
