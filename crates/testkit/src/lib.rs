@@ -11,6 +11,7 @@
 pub mod duels_model;
 pub mod engines;
 pub mod golden;
+pub mod node;
 pub mod skip;
 pub mod still_clock;
 pub mod trigram_embedder;

@@ -36,6 +36,10 @@ pub(super) fn check(metadata: &Value) -> Result<(Counts, Vec<Violation>), String
         .iter()
         .filter_map(|node| Some((node["id"].as_str()?, node)))
         .collect();
+    let packages: BTreeMap<&str, &Value> = list(&metadata["packages"])?
+        .iter()
+        .filter_map(|package| Some((package["id"].as_str()?, package)))
+        .collect();
     let mut violations = Vec::new();
     let mut versions: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     let mut binary = None;
@@ -70,7 +74,7 @@ pub(super) fn check(metadata: &Value) -> Result<(Counts, Vec<Violation>), String
         let advice = format!("{name} is banned: {instead}");
         violations.push(Violation::new(LOCK, 1, RULE, advice));
     }
-    let binary = built(binary.ok_or("cargo metadata does not list the binary")?, &nodes);
+    let binary = built(binary.ok_or("cargo metadata does not list the binary")?, &nodes, &packages);
     if binary >= CRATES_LIMIT {
         let advice = format!(
             "the binary builds {binary} crates, not fewer than {CRATES_LIMIT}: drop a dependency or a feature"
@@ -81,14 +85,16 @@ pub(super) fn check(metadata: &Value) -> Result<(Counts, Vec<Violation>), String
 }
 
 /// The crates reached from one by normal and build dependencies.
-fn built(from: &str, nodes: &BTreeMap<&str, &Value>) -> usize {
+fn built(from: &str, nodes: &BTreeMap<&str, &Value>, packages: &BTreeMap<&str, &Value>) -> usize {
     let mut reached = BTreeSet::from([from]);
     let mut next = vec![from];
     while let Some(id) = next.pop() {
-        let dependencies = nodes.get(id).and_then(|node| node["deps"].as_array());
-        for dependency in dependencies.into_iter().flatten().filter(|dependency| is_built(dependency)) {
-            if let Some(id) = dependency["pkg"].as_str().filter(|id| reached.insert(id)) {
-                next.push(id);
+        let Some(node) = nodes.get(id) else { continue };
+        for edge in node["deps"].as_array().into_iter().flatten().filter(|edge| is_built(edge)) {
+            let Some(to) = edge["pkg"].as_str() else { continue };
+            let used = packages.get(id).is_none_or(|package| is_used(package, node, edge, packages.get(to)));
+            if used && reached.insert(to) {
+                next.push(to);
             }
         }
     }
@@ -97,6 +103,37 @@ fn built(from: &str, nodes: &BTreeMap<&str, &Value>) -> usize {
 
 fn is_built(dependency: &Value) -> bool {
     dependency["dep_kinds"].as_array().is_some_and(|kinds| kinds.iter().any(|kind| kind["kind"] != "dev"))
+}
+
+/// Cargo also lists optional crates that a feature would only extend (`name?/feature`) and that nobody
+/// switched on; it does not build them.
+fn is_used(package: &Value, node: &Value, edge: &Value, to: Option<&&Value>) -> bool {
+    let on: Vec<&str> = node["features"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+    let brought: Vec<&str> = on
+        .iter()
+        .flat_map(|feature| package["features"][*feature].as_array().into_iter().flatten())
+        .filter_map(Value::as_str)
+        .filter(|value| !value.contains('?'))
+        .map(|value| value.strip_prefix("dep:").unwrap_or(value))
+        .map(|value| value.split('/').next().unwrap_or(value))
+        .collect();
+    let mut named = false;
+    for entry in package["dependencies"].as_array().into_iter().flatten() {
+        let (name, rename) = (entry["name"].as_str(), entry["rename"].as_str());
+        let same = match rename {
+            Some(rename) => edge["name"] == rename.replace('-', "_"),
+            None => name.is_some() && name == to.and_then(|to| to["name"].as_str()),
+        };
+        if !same {
+            continue;
+        }
+        named = true;
+        let key = rename.or(name).unwrap_or_default();
+        if entry["optional"] != true || on.contains(&key) || brought.contains(&key) {
+            return true;
+        }
+    }
+    !named
 }
 
 fn list(value: &Value) -> Result<&Vec<Value>, String> {
@@ -162,6 +199,41 @@ mod tests {
         ];
         let (counts, _) = check(&metadata(&packages, &edges)).unwrap();
         assert_eq!(counts, Counts { binary: 3, workspace: 4 });
+    }
+
+    #[test]
+    fn what_nobody_switched_on_does_not_count() {
+        let mut with = package("a", "1.0.0", "MIT");
+        with["features"] = json!({ "std": ["b?/std"], "extra": ["dep:c"] });
+        with["dependencies"] = json!([
+            { "name": "b", "rename": null, "optional": true },
+            { "name": "c", "rename": null, "optional": true },
+            { "name": "d", "rename": "re-named", "optional": false },
+        ]);
+        let packages = [
+            arena(),
+            with,
+            package("b", "1.0.0", "MIT"),
+            package("c", "1.0.0", "MIT"),
+            package("d", "1.0.0", "MIT"),
+        ];
+        let edges = [
+            ("arena@0.1.0", "a@1.0.0", None),
+            ("a@1.0.0", "b@1.0.0", None),
+            ("a@1.0.0", "c@1.0.0", None),
+            ("a@1.0.0", "d@1.0.0", None),
+        ];
+        let mut metadata = metadata(&packages, &edges);
+        let built = |metadata: &Value| check(metadata).unwrap().0.binary;
+        let mut names = metadata["resolve"]["nodes"][1]["deps"].take();
+        for (edge, name) in names.as_array_mut().unwrap().iter_mut().zip(["b", "c", "re_named"]) {
+            edge["name"] = json!(name);
+        }
+        metadata["resolve"]["nodes"][1]["deps"] = names;
+        metadata["resolve"]["nodes"][1]["features"] = json!(["std"]);
+        assert_eq!(built(&metadata), 3);
+        metadata["resolve"]["nodes"][1]["features"] = json!(["std", "extra"]);
+        assert_eq!(built(&metadata), 4);
     }
 
     #[test]

@@ -14,7 +14,7 @@ struct Layer {
     tests: &'static [&'static str],
 }
 
-const LAYERS: [Layer; 15] = [
+const LAYERS: [Layer; 16] = [
     Layer { name: "kernel", below: &[], tests: &[] },
     Layer { name: "store", below: &["kernel"], tests: &["testkit"] },
     Layer { name: "identity", below: &["kernel", "store"], tests: &["testkit"] },
@@ -23,6 +23,7 @@ const LAYERS: [Layer; 15] = [
     Layer { name: "pictures", below: &[], tests: &[] },
     Layer { name: "semantic", below: &[], tests: &[] },
     Layer { name: "openai", below: &["semantic"], tests: &[] },
+    Layer { name: "upstream", below: &["kernel"], tests: &["testkit"] },
     Layer { name: "semantic-model", below: &["semantic"], tests: &[] },
     Layer { name: "duels", below: &["kernel", "store", "semantic", "look"], tests: &["identity", "testkit"] },
     Layer { name: "doors", below: &["kernel", "store", "identity", "look"], tests: &["testkit"] },
@@ -37,6 +38,7 @@ const LAYERS: [Layer; 15] = [
             "pictures",
             "semantic",
             "semantic-model",
+            "upstream",
             "duels",
             "doors",
         ],
