@@ -204,28 +204,77 @@ async fn on_reader(
 
 fn first_step(house: &House, tx: &mut dyn Tx, incoming: &Incoming) -> First {
     let at = tx.now();
-    let principal = match authenticated(house, tx, incoming.product, &incoming.credential) {
-        Ok(principal) => principal,
-        Err(fault) => return First::Refused(Refused::at_gate(fault, at)),
-    };
     let scope = house.entry(incoming.product, incoming.entry).spec.scope;
-    if !principal.may(scope) {
-        let message = format!("this credential lacks the scope {scope}; use one that has it");
-        let fault = Fault::of(Kind::Forbidden, message);
-        return First::Refused(Refused { fault, at, gate: Some(Gate::Scope(scope)), way_in: None });
-    }
-    let mounted = &house.products[incoming.product];
-    match house.limiter.admit_here(tx, &subject(mounted.product.name, &principal), &mounted.windows) {
-        None => First::AskRows(principal),
-        Some(Err(fault)) => First::Refused(Refused::new(fault, at)),
-        Some(Ok(())) => {
+    match let_in(house, tx, incoming.product, &incoming.credential, scope) {
+        Err(refused) => First::Refused(refused),
+        Ok((principal, Budget::InRows)) => First::AskRows(principal),
+        Ok((principal, Budget::Counted)) => {
             let person_id = principal.person_id.clone();
             First::Started { begun: start(house, tx, incoming, principal), person_id, at }
         }
     }
 }
 
-fn authenticated(
+/// Whether the call is counted already, or has to be in rows.
+enum Budget {
+    Counted,
+    InRows,
+}
+
+/// Credential, scope and budget.
+fn let_in(
+    house: &House,
+    tx: &mut dyn Tx,
+    product: usize,
+    credential: &Credential,
+    scope: &'static str,
+) -> Result<(Principal, Budget), Refused> {
+    let at = tx.now();
+    let principal =
+        authenticated(house, tx, product, credential).map_err(|fault| Refused::at_gate(fault, at))?;
+    if !principal.may(scope) {
+        let message = format!("this credential lacks the scope {scope}; use one that has it");
+        let fault = Fault::of(Kind::Forbidden, message);
+        return Err(Refused { fault, at, gate: Some(Gate::Scope(scope)), way_in: None });
+    }
+    let mounted = &house.products[product];
+    match house.limiter.admit_here(tx, &subject(mounted.product.name, &principal), &mounted.windows) {
+        None => Ok((principal, Budget::InRows)),
+        Some(Err(fault)) => Err(Refused::new(fault, at)),
+        Some(Ok(())) => Ok((principal, Budget::Counted)),
+    }
+}
+
+/// Lets a caller in whom no operation checks: a stream. It counts as one call.
+pub(crate) async fn admit(
+    house: &Arc<House>,
+    product: usize,
+    credential: &Credential,
+    scope: &'static str,
+) -> Result<Principal, Refused> {
+    let admitted = async {
+        if let Some(refused) = refused_unread(house, credential) {
+            return Err(refused);
+        }
+        let (shared, credential) = (Arc::clone(house), credential.clone());
+        let read = house.store.read(move |tx| Ok(let_in(&shared, tx, product, &credential, scope))).await;
+        let (principal, budget) = read.map_err(|fault| Refused::new(fault, house.now()))??;
+        if matches!(budget, Budget::InRows) {
+            let mounted = &house.products[product];
+            let admit =
+                house.limiter.admit_command(&subject(mounted.product.name, &principal), &mounted.windows);
+            match house.store.write(admit).await {
+                Ok(Verdict::Done(())) => {}
+                Ok(Verdict::Refused(fault)) | Err(fault) => return Err(Refused::new(fault, house.now())),
+            }
+        }
+        Ok(principal)
+    };
+    let path = house.products[product].product.mcp_path;
+    admitted.await.map_err(|refused| refused.pointing(house, product, path))
+}
+
+pub(crate) fn authenticated(
     house: &House,
     tx: &mut dyn Tx,
     product: usize,

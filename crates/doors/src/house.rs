@@ -16,7 +16,7 @@ use crate::{
     clock::ArenaClock,
     config::{Authenticate, DoorsConfig, HttpLimits, OnRequest, ServerName, WiringError},
     origin::Callers,
-    web::{health::Readiness, live::Hub},
+    web::{health::Readiness, live::Hub, seats::Seats},
 };
 
 /// A product with what is computed from it once.
@@ -40,6 +40,8 @@ pub(crate) struct House {
     pub(crate) limits: HttpLimits,
     pub(crate) on_request: Option<OnRequest>,
     pub(crate) live: Hub,
+    /// Of the streams, by account.
+    pub(crate) streams: Seats<String>,
     pub(crate) readiness: Readiness,
     /// Whether people can sign in here.
     pub(crate) has_accounts: bool,
@@ -78,6 +80,7 @@ impl House {
             limits: config.limits,
             on_request: config.on_request,
             live: Hub::new(),
+            streams: Seats::default(),
             readiness: Readiness::default(),
             has_accounts: config.sign_in.is_some(),
             clock,

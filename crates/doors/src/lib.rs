@@ -23,6 +23,7 @@ mod router;
 mod schemas;
 mod serve;
 mod status;
+mod streams;
 mod web;
 
 pub use config::{
@@ -32,5 +33,6 @@ pub use mcp::stdio::{Forward, Forwarded, StdioError, ToolCall, serve_stdio, serv
 pub use router::router;
 pub use serve::serve;
 pub use status::own_codes;
+pub use streams::{ACCOUNT_STREAMS_MAX, LOOK as STREAM_LOOK, STREAMS_MAX};
 pub use web::connect::{Form, Snippet, snippets};
 pub use web::live::{ADDRESS_LISTENERS_MAX, KEEP_ALIVE, LISTENERS_MAX};

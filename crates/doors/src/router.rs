@@ -12,7 +12,7 @@ use crate::{
     config::{DoorsConfig, WiringError},
     front,
     house::House,
-    mcp, operations, publics, web,
+    mcp, operations, publics, streams, web,
 };
 
 /// Opens the doors on a catalog.
@@ -74,6 +74,10 @@ fn mount_product(routes: &mut Routes, house: &Arc<House>, product: usize) -> Res
     for (index, public) in mounted.publics.iter().enumerate() {
         let reading = publics::Reading { house: Arc::clone(house), product, public: index };
         routes.add(public.path, any(publics::serve).with_state(reading))?;
+    }
+    for index in 0..mounted.streams.len() {
+        let listening = streams::Listening { house: Arc::clone(house), product, stream: index };
+        routes.add(mounted.streams[index].path, any(streams::serve).with_state(listening))?;
     }
     for (index, page) in mounted.pages.pages.iter().enumerate() {
         // At the path of a public read that read decides which of the two is wanted.

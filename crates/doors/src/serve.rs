@@ -44,7 +44,7 @@ pub async fn serve(
         };
         let Some((stream, peer, slot)) = accepted else { continue };
         // Many at once from one address are closed: what they ask for is left to others.
-        let Ok(seat) = seats.take(Some(peer), usize::MAX, limits.connections_of_address_max) else {
+        let Ok(seat) = seats.take(peer.counted(), usize::MAX, limits.connections_of_address_max) else {
             tracing::debug!(address = %peer.0, "an address has its share of connections");
             continue;
         };

@@ -296,6 +296,32 @@ pub struct Pages {
     pub links: Vec<(&'static str, &'static str)>,
 }
 
+/// Something that happened to one person, for a stream that its programs listen to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StreamEvent {
+    /// Where a reader goes on that was cut off after this event. Visible ASCII.
+    pub id: String,
+    pub kind: &'static str,
+    pub data: Json,
+}
+
+type ReadStream = dyn Fn(&mut dyn Tx, &str, Option<&str>) -> Result<Vec<StreamEvent>, Fault> + Send + Sync;
+
+/// A stream of what happens to the caller: server-sent events over GET, which any reader may resume.
+pub struct Stream {
+    /// The operationId in OpenAPI.
+    pub id: &'static str,
+    pub path: &'static str,
+    pub scope: &'static str,
+    /// Its words in the documentation.
+    pub purpose: &'static str,
+    /// The kinds of events, and what each tells.
+    pub kinds: &'static [(&'static str, &'static str)],
+    /// Gets the person and the id of the last event that it has, and answers what came after, oldest first.
+    /// Without an id it answers at least one event, from whose id on the next look goes on.
+    pub read: Box<ReadStream>,
+}
+
 /// A product as the doors see it.
 pub struct Product {
     /// Path segment, metric label and limiter name.
@@ -310,6 +336,7 @@ pub struct Product {
     pub budget: Budget,
     pub operations: Vec<Entry>,
     pub publics: Vec<Public>,
+    pub streams: Vec<Stream>,
     pub pages: Pages,
     pub codes: &'static [Code],
     /// The product's code for a fault that was raised below it.

@@ -7,4 +7,5 @@ pub(crate) mod model;
 pub(crate) mod near;
 pub(crate) mod settings;
 pub(crate) mod show;
+pub(crate) mod sign_in;
 pub(crate) mod speed;

@@ -4,7 +4,7 @@ use std::net::{SocketAddr, ToSocketAddrs};
 
 use serde::Deserialize;
 
-use super::speed::Speed;
+use super::{sign_in::SignIn, speed::Speed};
 use crate::failure::Failure;
 
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
@@ -25,13 +25,6 @@ pub(crate) struct Config {
     pub(crate) metrics: Metrics,
     pub(crate) semantic: Semantic,
     pub(crate) sign_in: SignIn,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct SignIn {
-    pub(crate) local: Switch,
-    pub(crate) open: Switch,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
@@ -131,6 +124,7 @@ impl Config {
         within("http.drain_seconds", self.http.drain_seconds, 0, DRAIN_SECONDS_MAX)?;
         within("duels.opening_points", self.duels.opening_points, 5, OPENING_POINTS_MAX)?;
         self.semantic.check()?;
+        self.sign_in.check()?;
         for (key, url) in [
             ("http.public_url", &self.http.public_url),
             ("semantic.chat_url", &self.semantic.chat_url),

@@ -92,14 +92,58 @@ pub(crate) const SETTINGS: &[Setting] = &[
     text("metrics.listen", Some("127.0.0.1:9464"), "address and port of /metrics, or off"),
     text(
         "sign_in.local",
-        Some("on"),
-        "on lets people sign in with a nickname and a password; off leaves other issuers and keys",
+        Some("auto"),
+        "on lets people sign in with a nickname here, off leaves other issuers and keys, auto is on when there is no other issuer",
     ),
     text(
         "sign_in.open",
         Some("on"),
         "on lets strangers become people by themselves; off leaves it to the operator",
     ),
+    text(
+        "sign_in.google_client_id",
+        None,
+        "lets people sign in with Google; the callback there is PUBLIC_URL/oauth/callback/google",
+    ),
+    secret("sign_in.google_client_secret", "the secret that belongs to it"),
+    text("sign_in.google_issuer", Some(upstream::GOOGLE_ISSUER), "what Google calls itself"),
+    text(
+        "sign_in.github_client_id",
+        None,
+        "lets people sign in with GitHub; the callback there is PUBLIC_URL/oauth/callback/github",
+    ),
+    secret("sign_in.github_client_secret", "the secret that belongs to it"),
+    text(
+        "sign_in.github_url",
+        Some(upstream::GITHUB_BASE),
+        "the address of GitHub, or of an enterprise's own",
+    ),
+    text(
+        "sign_in.github_api_url",
+        Some(upstream::GITHUB_API),
+        "its API, for an enterprise's own under /api/v3",
+    ),
+    text(
+        "sign_in.apple_client_id",
+        None,
+        "lets people sign in with Apple; the callback there is PUBLIC_URL/oauth/callback/apple",
+    ),
+    text("sign_in.apple_team_id", None, "the team that it belongs to"),
+    text("sign_in.apple_key_id", None, "the number of the private key"),
+    secret("sign_in.apple_private_key", "the content of the .p8 file"),
+    text(
+        "sign_in.oidc_issuer",
+        None,
+        "an OpenID Connect issuer that people may sign in with, exactly as it calls itself",
+    ),
+    text(
+        "sign_in.oidc_client_id",
+        None,
+        "what this server is called there; the callback is PUBLIC_URL/oauth/callback/oidc:NAME",
+    ),
+    secret("sign_in.oidc_client_secret", "the secret that belongs to it"),
+    text("sign_in.oidc_name", Some("house"), "NAME, which accounts there are kept under: it never changes"),
+    text("sign_in.oidc_title", None, "what its button says [default: the name]"),
 ];
 
 /// The setting with this key.

@@ -202,7 +202,7 @@ impl Front {
         if ours && store.anchor()?.speed_milli != speed_milli {
             store.set_speed(speed_milli)?;
         }
-        let sign_in = sign_in::open(&config, &workshop.fetcher);
+        let sign_in = sign_in::open(&config, &public_url, &workshop.fetcher)?;
         let (outside, gallery) = outside::open(&config.semantic, avatars, workshop)?;
         let service = Duels::open(&store, Arc::clone(&ids), public_url.as_str(), outside)?;
         let router = doors::router(DoorsConfig {

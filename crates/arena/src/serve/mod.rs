@@ -7,6 +7,7 @@ mod avatars_whole_test;
 pub(crate) mod banner;
 pub(crate) mod command;
 pub(crate) mod house;
+mod issuers;
 pub(crate) mod listen;
 pub(crate) mod logs;
 mod metrics;

@@ -6,8 +6,13 @@ use doors::auth::{Documents, Pending, SignIn};
 use identity::{logins::Account, people::Person};
 use kernel::{Fault, id::Ids, tx::Tx};
 use net::Fetcher;
+use url::Url;
 
-use crate::config::model::{Config, Switch};
+use super::issuers;
+use crate::{
+    config::model::{Config, Switch},
+    failure::Failure,
+};
 
 /// A client's document, fetched as any stranger's file is.
 struct Guarded(Arc<Fetcher>);
@@ -20,12 +25,12 @@ impl Documents for Guarded {
     }
 }
 
-pub(super) fn open(config: &Config, fetcher: &Arc<Fetcher>) -> SignIn {
+pub(super) fn open(config: &Config, public_url: &Url, fetcher: &Arc<Fetcher>) -> Result<SignIn, Failure> {
     let points = config.duels.opening_points;
-    SignIn {
-        local: config.sign_in.local == Switch::On,
+    Ok(SignIn {
+        local: config.sign_in.is_local()?,
         open: config.sign_in.open == Switch::On,
-        upstreams: Vec::new(),
+        upstreams: issuers::open(&config.sign_in, public_url)?,
         documents: Arc::new(Guarded(Arc::clone(fetcher))),
         enrol: Arc::new(move |tx: &mut dyn Tx, ids: &dyn Ids, person: &Person| {
             duels::open_account(tx, ids, &person.id, &person.nickname, points)
@@ -36,5 +41,5 @@ pub(super) fn open(config: &Config, fetcher: &Arc<Fetcher>) -> SignIn {
             }
             Ok(())
         }),
-    }
+    })
 }

@@ -11,6 +11,7 @@ mod coverage;
 mod demo;
 mod doctor;
 mod duels_run;
+mod elsewhere;
 mod errors;
 mod faults;
 mod feeds;

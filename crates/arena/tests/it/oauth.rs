@@ -19,7 +19,7 @@ fn register(server: &Server, metadata: &Value) -> Answer {
     send(&server.address, "POST", "/oauth/register", &[], metadata.to_string().as_bytes())
 }
 
-fn client(server: &Server) -> String {
+pub(crate) fn client(server: &Server) -> String {
     let told =
         register(server, &json!({"client_name": "A client", "redirect_uris": ["http://127.0.0.1/callback"]}));
     assert_eq!(told.status, 201, "{}", told.body);
@@ -27,7 +27,7 @@ fn client(server: &Server) -> String {
 }
 
 /// What a well-meaning client asks, with some of it changed or left out.
-fn asked(server: &Server, client: &str, changes: &[(&str, Option<&str>)]) -> String {
+pub(crate) fn asked(server: &Server, client: &str, changes: &[(&str, Option<&str>)]) -> String {
     let resource = format!("http://{}/duels/mcp", server.address);
     let mut fields: Vec<(&str, &str)> = vec![
         ("response_type", "code"),
@@ -46,7 +46,7 @@ fn asked(server: &Server, client: &str, changes: &[(&str, Option<&str>)]) -> Str
 }
 
 /// Allows what was asked; answers the redirect to the client.
-fn allow(browser: &mut Visitor, ask: &str) -> Seen {
+pub(crate) fn allow(browser: &mut Visitor, ask: &str) -> Seen {
     let consent = browser.get(ask).location().to_owned();
     let page = browser.get(&consent);
     let (form, request) = (page.field("form"), page.field("request"));
@@ -66,7 +66,7 @@ fn form(address: &str, path: &str, headers: &[(&str, &str)], body: &str) -> Answ
     Answer { status, head: raw_head.to_lowercase(), raw_head, body }
 }
 
-fn redeem(server: &Server, client: &str, code: &str) -> Answer {
+pub(crate) fn redeem(server: &Server, client: &str, code: &str) -> Answer {
     token(
         server,
         &[

@@ -73,6 +73,9 @@ pub trait Upstream: Send + Sync {
 
     /// Who came back.
     fn finish<'a>(&'a self, back: &'a CameBack, secrets: &'a FlowSecrets) -> Pending<'a, Vouched>;
+
+    /// What the `error` means that a browser came back with.
+    fn refusal(&self, code: &str) -> Fault;
 }
 
 /// Fetches a document of a stranger's, guarded: public addresses only, no redirect.

@@ -113,12 +113,7 @@ async fn arrive(auth: &Auth, parts: &Parts, provider: &str) -> Result<Response<B
     let take = auth.change("identity.arrive", move |tx| logins::arrive(tx, &looked, &mark));
     let departure = take.await?.filter(|departure| departure.provider == provider).ok_or_else(unknown)?;
     if let Some(error) = fields.get("error") {
-        let why = if error == "access_denied" {
-            "the sign-in was cancelled there; try again or choose another way"
-        } else {
-            "the other service refused the sign-in; try again or choose another way"
-        };
-        return Err(Fault::of(Kind::Forbidden, why).with_context(error));
+        return Err(upstream.refusal(error));
     }
     let code = fields.owned("code").ok_or_else(unknown)?;
     let secrets = FlowSecrets { state, nonce: departure.nonce.clone(), verifier: departure.verifier.clone() };

@@ -59,6 +59,7 @@ fn write_product(out: &mut String, house: &House, product: &Product) {
     for entry in &product.operations {
         write_operation(out, entry);
     }
+    write_streams(out, product);
     write_publics(out, product);
     write_codes(out, product);
     out.push_str("</section>\n");
@@ -95,6 +96,24 @@ fn write_operation(out: &mut String, entry: &Entry) {
         let _ = writeln!(out, "<details><summary>{title}</summary><pre>{}</pre></details>", escape(&text));
     }
     out.push_str("</article>\n");
+}
+
+fn write_streams(out: &mut String, product: &Product) {
+    for stream in &product.streams {
+        let _ = write!(
+            out,
+            "<article>\n<h3 id=\"{0}\">{0} <span>Server-sent events</span></h3>\n<p><code>GET {1}</code> <span class=\"scope\">scope {2}</span></p>\n\
+             <p>{3} A stream that breaks off goes on after the event whose id comes back as <code>Last-Event-ID</code>.</p>\n<dl>\n",
+            escape(stream.id),
+            escape(stream.path),
+            escape(stream.scope),
+            escape(stream.purpose),
+        );
+        for (kind, tells) in stream.kinds {
+            let _ = writeln!(out, "<dt><code>{}</code></dt><dd>{}</dd>", escape(kind), escape(tells));
+        }
+        out.push_str("</dl>\n</article>\n");
+    }
 }
 
 fn write_publics(out: &mut String, product: &Product) {

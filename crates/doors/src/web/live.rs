@@ -2,6 +2,7 @@
 
 use std::{
     collections::BTreeSet,
+    net::IpAddr,
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
@@ -47,7 +48,7 @@ pub(crate) struct Stopping(pub(crate) watch::Receiver<bool>);
 pub(crate) struct Hub {
     events: broadcast::Sender<Arc<LiveEvent>>,
     is_looking: AtomicBool,
-    seats: Seats,
+    seats: Seats<IpAddr>,
 }
 
 impl Hub {
@@ -118,7 +119,7 @@ struct Listening {
     /// The ids of those, which the looking task may find once more.
     begun_with: BTreeSet<String>,
     stopping: Option<watch::Receiver<bool>>,
-    _seat: Seat,
+    _seat: Seat<IpAddr>,
 }
 
 pub(crate) async fn serve(State(house): State<Arc<House>>, request: Request) -> Response<Body> {
@@ -127,7 +128,7 @@ pub(crate) async fn serve(State(house): State<Arc<House>>, request: Request) -> 
     if let Some(refusal) = page::refused_method(&house, &asking, told) {
         return refusal;
     }
-    let peer = request.extensions().get::<Peer>().copied();
+    let peer = request.extensions().get::<Peer>().and_then(|peer| peer.counted());
     let seat = match house.live.seats.take(peer, LISTENERS_MAX, ADDRESS_LISTENERS_MAX) {
         Ok(seat) => seat,
         Err(full) => return page::error(&house, &asking, &refusal(&full), told),
@@ -192,7 +193,7 @@ async fn next(listening: &mut Listening) -> Option<Bytes> {
 fn refusal(full: &Full) -> Fault {
     let who = match full {
         Full::All => format!("{LISTENERS_MAX} listeners are connected already"),
-        Full::Address => format!("{ADDRESS_LISTENERS_MAX} listeners of this address are connected already"),
+        Full::Share => format!("{ADDRESS_LISTENERS_MAX} listeners of this address are connected already"),
     };
     Fault::of(Kind::Unavailable, format!("{who}; read the home page instead, or come back"))
 }

@@ -37,6 +37,9 @@ fn write_product(out: &mut String, url: &str, product: &Product) {
     for entry in &product.operations {
         write_operation(out, url, entry);
     }
+    for stream in &product.streams {
+        let _ = writeln!(out, "- GET {url}{} (server-sent events): {}", stream.path, stream.purpose);
+    }
     for public in &product.publics {
         let _ = writeln!(out, "- GET {url}{} (no key): {}", public.path, public.purpose);
     }

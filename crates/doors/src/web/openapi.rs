@@ -4,11 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use kernel::{
     Kind,
-    operation::{Entry, Product, Public},
+    operation::{Entry, Product, Public, Stream},
 };
 use serde_json::{Map, Value, json};
 
-use crate::{config::WiringError, house::House, schemas, status};
+use crate::{config::WiringError, house::House, schemas, status, streams};
 
 /// The kinds that every keyed operation can answer, whatever its own errors are.
 const ALWAYS: [Kind; 8] = [
@@ -37,6 +37,9 @@ pub(super) fn document(house: &House) -> Result<Value, WiringError> {
         }
         for public in &product.publics {
             paths.entry(public.path).or_default().insert("get".to_owned(), public_read(product, public));
+        }
+        for stream in &product.streams {
+            paths.entry(stream.path).or_default().insert("get".to_owned(), streamed(product, stream));
         }
     }
     Ok(json!({
@@ -126,6 +129,31 @@ fn public_read(product: &Product, public: &Public) -> Value {
         "tags": [product.name],
         "security": [],
         "parameters": parameters,
+        "responses": responses,
+    })
+}
+
+fn streamed(product: &Product, stream: &Stream) -> Value {
+    let kinds: Vec<String> = stream.kinds.iter().map(|(kind, tells)| format!("`{kind}`: {tells}")).collect();
+    let mut responses = json!({"200": {
+        "description": kinds.join("\n"),
+        "content": {"text/event-stream": {"schema": {"type": "string"}}},
+    }});
+    for kind in ALWAYS.into_iter().filter(|kind| !matches!(kind, Kind::TooLarge | Kind::UnsupportedMedia)) {
+        let name = format!("#/components/responses/{}", response_name(product, kind));
+        responses[status::of(kind).as_str()] = json!({"$ref": name});
+    }
+    json!({
+        "operationId": stream.id,
+        "summary": stream.purpose,
+        "tags": [product.name],
+        "security": [{"bearer": []}, {"arenaKey": []}],
+        "x-arena-scope": stream.scope,
+        "parameters": [{
+            "name": "Last-Event-ID", "in": "header", "required": false,
+            "description": "The id of the last event that was read; the stream goes on after it.",
+            "schema": {"type": "string", "maxLength": streams::LAST_ID_BYTES_MAX},
+        }],
         "responses": responses,
     })
 }

@@ -13,5 +13,6 @@ mod product;
 mod publics;
 mod rest;
 mod stdio;
+mod streams;
 mod waiting;
 mod world;

@@ -2,7 +2,7 @@
 
 use std::sync::{
     Arc,
-    atomic::{AtomicUsize, Ordering},
+    atomic::{AtomicBool, AtomicUsize, Ordering},
 };
 
 use kernel::{
@@ -10,7 +10,7 @@ use kernel::{
     input::Whole,
     operation::{
         Budget, Code, Doc, Entry, First, Hints, LiveEvent, Operation, Page, PageRead, Pages, Product, Public,
-        Spec, Step, Then, Waiting,
+        Spec, Step, Stream, StreamEvent, Then, Waiting,
     },
     principal::{Call, Principal},
     tx::{Command, Tx, Verdict},
@@ -57,6 +57,9 @@ struct Peek;
 const READS: Hints = Hints { read_only: true, destructive: false, idempotent: true, open_world: false };
 const WRITES: Hints = Hints { read_only: false, destructive: false, idempotent: false, open_world: false };
 const EXAMPLE: &str = r#"{"server_time":"2026-08-24T14:27:00.000Z","summary":"alpha has 3.","nickname":"alpha","count":3,"request_id":"r"}"#;
+
+/// Ends the key that is for now.
+pub(crate) static REVOKED: AtomicBool = AtomicBool::new(false);
 
 fn answer(tx: &mut dyn Tx, principal: &Principal, request_id: &str) -> Result<Answer, Fault> {
     let count = tx.row(&COUNT, &[principal.person_id.as_str().into()])?.map_or(Ok(0), |row| row.i64(0))?;
@@ -400,6 +403,14 @@ pub(crate) fn toy() -> Product {
             Entry::of::<Brew>(&service),
         ],
         publics,
+        streams: vec![Stream {
+            id: "raises",
+            path: "/toy/v1/events",
+            scope: "toy:write",
+            purpose: "How your counter <rises>.",
+            kinds: &[("state", "Where it stands."), ("raised", "It rose.")],
+            read: Box::new(raised),
+        }],
         pages: pages(),
         codes: CODES,
         code_of_kind,
@@ -408,10 +419,23 @@ pub(crate) fn toy() -> Product {
     }
 }
 
+/// One event for each step that the counter rose, at most two a look.
+fn raised(tx: &mut dyn Tx, person: &str, last: Option<&str>) -> Result<Vec<StreamEvent>, Fault> {
+    let count = tx.row(&COUNT, &[person.into()])?.map_or(Ok(0), |row| row.i64(0))?;
+    let event =
+        |kind, at: i64| StreamEvent { id: at.to_string(), kind, data: json!({"count": at}).to_string() };
+    let Some(last) = last else { return Ok(vec![event("state", count)]) };
+    let seen: i64 = last.parse().map_err(|_| Fault::invalid("that is no count; connect without it"))?;
+    Ok((seen + 1..=count).take(2).map(|at| event("raised", at)).collect())
+}
+
 /// Three people: one may do all, one only read, one's key is over.
 pub(crate) fn authenticate(_: &mut dyn Tx, token: &str) -> Result<Principal, Fault> {
     let (nickname, scopes) = match token {
         "arena_sk_alpha" => ("alpha", vec!["toy:use", "toy:write"]),
+        "arena_sk_alpha_for_now" if !REVOKED.load(Ordering::SeqCst) => {
+            ("alpha", vec!["toy:use", "toy:write"])
+        }
         "arena_sk_beta" => ("beta", vec!["toy:use"]),
         "arena_sk_broken" => return Err(Fault::internal("the key table is gone")),
         "arena_sk_old" => {

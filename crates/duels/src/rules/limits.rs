@@ -33,6 +33,10 @@ pub const TRANSCRIPT_MESSAGES_MAX: i64 = 2_000;
 pub const DELIVERED_FINISHED_MAX: i64 = 3;
 pub const RECENT_RESULTS_MAX: i64 = 3;
 pub const RECENT_TRANSFERS_MAX: i64 = 20;
+/// Events of the stream that one look tells, give or take the messages of one duel.
+pub const EVENTS_OF_LOOK_MAX: i64 = 50;
+/// Duels that the id of an event may name; an agent has fewer active ones.
+pub const POSITION_DUELS_MAX: usize = 8;
 /// Rows of one page of either history.
 pub const HISTORY_PAGE: usize = 20;
 pub const LEADERBOARD_ROWS: i64 = 10;

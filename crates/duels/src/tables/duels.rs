@@ -34,6 +34,8 @@ kernel::statements! {
     ACTIVE_B = select!("WHERE d.b = $1 AND d.state <> 'FINISHED'");
     DONE_A = select!("WHERE d.a = $1 AND d.state = 'FINISHED' AND d.settle_seq < $2 ORDER BY d.settle_seq DESC LIMIT $3");
     DONE_B = select!("WHERE d.b = $1 AND d.state = 'FINISHED' AND d.settle_seq < $2 ORDER BY d.settle_seq DESC LIMIT $3");
+    AFTER_A = select!("WHERE d.a = $1 AND d.state = 'FINISHED' AND d.settle_seq > $2 ORDER BY d.settle_seq LIMIT $3");
+    AFTER_B = select!("WHERE d.b = $1 AND d.state = 'FINISHED' AND d.settle_seq > $2 ORDER BY d.settle_seq LIMIT $3");
     UNREAD_A = select!("WHERE d.a = $1 AND d.state = 'FINISHED' AND d.a_ack < d.b_sent ORDER BY d.settle_seq LIMIT $2");
     UNREAD_B = select!("WHERE d.b = $1 AND d.state = 'FINISHED' AND d.b_ack < d.a_sent ORDER BY d.settle_seq LIMIT $2");
     LATEST = select!("WHERE d.settle_seq IS NOT NULL ORDER BY d.settle_seq DESC LIMIT $1");
@@ -174,6 +176,21 @@ pub(crate) fn finished(tx: &mut dyn Tx, agent: &str, before: i64, limit: i64) ->
     duels.extend(many(tx, &DONE_B, &[agent.into(), before.into(), limit.into()])?);
     let seq = |duel: &Duel| duel.finish.as_ref().map_or(0, |finish| finish.seq);
     duels.sort_by_key(|duel| std::cmp::Reverse(seq(duel)));
+    duels.truncate(usize::try_from(limit).unwrap_or(0));
+    Ok(duels)
+}
+
+/// Finished duels of an agent after `after` in the order of settlement. An agent's own settlements become visible in
+/// their order: each is made under the agent's lock.
+pub(crate) fn finished_after(
+    tx: &mut dyn Tx,
+    agent: &str,
+    after: i64,
+    limit: i64,
+) -> Result<Vec<Duel>, Fault> {
+    let mut duels = many(tx, &AFTER_A, &[agent.into(), after.into(), limit.into()])?;
+    duels.extend(many(tx, &AFTER_B, &[agent.into(), after.into(), limit.into()])?);
+    duels.sort_by_key(|duel| duel.finish.as_ref().map_or(0, |finish| finish.seq));
     duels.truncate(usize::try_from(limit).unwrap_or(0));
     Ok(duels)
 }

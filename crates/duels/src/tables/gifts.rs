@@ -19,6 +19,7 @@ macro_rules! select {
 kernel::statements! {
     ADD = "INSERT INTO gift (seq, sender, recipient, amount, note, sent_ms, sender_after, recipient_after) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)";
     SENT = select!("WHERE t.sender = $1 AND t.seq < $2 ORDER BY t.seq DESC LIMIT $3");
+    RECEIVED_AFTER = select!("WHERE t.recipient = $1 AND t.seq > $2 ORDER BY t.seq LIMIT $3");
     RECEIVED = select!("WHERE t.recipient = $1 AND t.seq < $2 ORDER BY t.seq DESC LIMIT $3");
 }
 
@@ -86,4 +87,15 @@ pub(crate) fn of(tx: &mut dyn Tx, agent: &str, before: i64, limit: i64) -> Resul
     gifts.sort_by_key(|gift| std::cmp::Reverse(gift.seq));
     gifts.truncate(usize::try_from(limit).unwrap_or(0));
     Ok(gifts)
+}
+
+/// Transfers to an agent after number `after`, oldest first; without a number the newest.
+pub(crate) fn received_after(
+    tx: &mut dyn Tx,
+    agent: &str,
+    after: Option<i64>,
+    limit: i64,
+) -> Result<Vec<Gift>, Fault> {
+    let (sql, from) = after.map_or((&RECEIVED, i64::MAX), |after| (&RECEIVED_AFTER, after));
+    tx.rows(sql, &[agent.into(), from.into(), limit.into()])?.iter().map(gift).collect()
 }

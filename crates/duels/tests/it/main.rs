@@ -11,6 +11,7 @@ mod bios;
 mod contract;
 mod cursors;
 mod deadlines;
+mod events;
 mod gallery;
 mod histories;
 mod letters;

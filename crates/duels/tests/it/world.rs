@@ -108,6 +108,10 @@ impl World {
         &self.service
     }
 
+    pub(crate) fn product(&self) -> Arc<Product> {
+        Arc::clone(&self.product)
+    }
+
     /// One round of the workers of search; how many jobs were tried.
     pub(crate) async fn do_jobs(&self) -> usize {
         let workers = self.service.slow_workers();
