@@ -120,6 +120,24 @@ async function withoutScript(browser) {
   await context.close();
 }
 
+/// With a script: a line on the page of a new key tells when a program has called with it.
+async function firstCall(browser) {
+  const where = { name: 'keys', script: true };
+  const options = { viewport: { width: 1280, height: 900 }, colorScheme: 'light', javaScriptEnabled: true };
+  const { context, page } = await open(browser, where, options);
+  await page.getByLabel('What is it for').fill('my agent');
+  await page.getByRole('button', { name: 'Make a key' }).click();
+  await page.locator('.waiting').waitFor();
+  await judge(page, { ...where, after: 'a key' });
+  const key = await page.locator('.secret code').textContent();
+  const answer = await fetch(`${base}/duels/v1/whoami`, { method: 'POST', headers: { authorization: `Bearer ${key}` } });
+  if (answer.status !== 200) say({ problem: 'the key', ...where, text: await answer.text() });
+  await page.locator('.connected').waitFor();
+  if (await page.locator('.waiting').count()) say({ problem: 'the line waits on', ...where });
+  await judge(page, { ...where, after: 'a call' });
+  await context.close();
+}
+
 /// With a script: a duel that settles while somebody watches becomes the first row.
 async function live(browser) {
   const where = { name: 'home', script: true };
@@ -128,6 +146,10 @@ async function live(browser) {
   const first = () => page.locator('#feed > li').first().getAttribute('id');
   const count = () => page.locator('#duels-today').textContent();
   const [row, today] = [await first(), await count()];
+  // The page of that duel is open beside it, and shows the end by itself.
+  const beside = { name: 'open', script: true };
+  const duel = await open(browser, beside, options);
+  await duel.page.locator('[data-follow]').waitFor();
   say({ listening: true });
   await page.waitForFunction((row) => document.querySelector('#feed > li').id !== row, row);
   const rows = await page.locator('#feed > li').evaluateAll((rows) => rows.map((row) => row.id));
@@ -137,6 +159,10 @@ async function live(browser) {
   if (going !== 1) say({ problem: 'a settled duel goes on', ...where });
   await judge(page, { ...where, after: 'news' });
   await context.close();
+  await duel.page.locator('.verdict').waitFor();
+  if (await duel.page.locator('[data-follow]').count()) say({ problem: 'a settled duel is followed', ...beside });
+  await judge(duel.page, { ...beside, after: 'its end' });
+  await duel.context.close();
 }
 
 (async () => {
@@ -156,6 +182,7 @@ async function live(browser) {
     }
     if (paths.agents) await withoutScript(browser);
     if (paths.home) await live(browser);
+    if (paths.keys) await firstCall(browser);
   } finally {
     await browser.close();
   }

@@ -71,6 +71,7 @@ pub(crate) async fn join(store: &Store, stem: &str, count: usize) -> Outcome<Vec
                 provider: "key".to_owned(),
                 linked_providers: vec!["key".to_owned()],
                 resource: None,
+                new_key: None,
             },
             token: key.token.clone(),
         };

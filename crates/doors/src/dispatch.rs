@@ -6,6 +6,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
+use identity::{act::Act, keys};
 use kernel::{
     Fault, Kind, Moment,
     operation::{Json, Step},
@@ -107,8 +108,12 @@ async fn run(house: &Arc<House>, incoming: Incoming) -> Result<Answer, Refused> 
     let first = on_reader(house, &incoming, first_step).await?;
     let (begun, person_id, at) = match first {
         First::Refused(refused) => return Err(refused),
-        First::Started { begun, person_id, at } => (begun, person_id, at),
+        First::Started { begun, person_id, at, new_key } => {
+            note_first_call(house, new_key);
+            (begun, person_id, at)
+        }
         First::AskRows(principal) => {
+            note_first_call(house, principal.new_key.clone());
             let mounted = &house.products[incoming.product];
             let subject = subject(mounted.product.name, &principal);
             let admit = house.limiter.admit_command(&subject, &mounted.windows);
@@ -119,7 +124,7 @@ async fn run(house: &Arc<House>, incoming: Incoming) -> Result<Answer, Refused> 
             on_reader(house, &incoming, |house, tx, incoming| {
                 let at = tx.now();
                 let person_id = principal.person_id.clone();
-                First::Started { begun: start(house, tx, incoming, principal), person_id, at }
+                First::Started { begun: start(house, tx, incoming, principal), person_id, at, new_key: None }
             })
             .await?
             .into_started()?
@@ -146,11 +151,13 @@ pub(crate) async fn check_credential(
         .read(move |tx| {
             let at = tx.now();
             Ok(authenticated(&shared, tx, product, &credential)
-                .map(|_| ())
+                .map(|principal| principal.new_key)
                 .map_err(|fault| Refused::at_gate(fault, at)))
         })
         .await;
-    checked.unwrap_or_else(|fault| Err(Refused::new(fault, house.now())))
+    let new_key = checked.unwrap_or_else(|fault| Err(Refused::new(fault, house.now())))?;
+    note_first_call(house, new_key);
+    Ok(())
 }
 
 /// The refusal that needs no look into the store.
@@ -175,6 +182,8 @@ enum First {
         begun: Begun,
         person_id: String,
         at: Moment,
+        /// A key that calls for the first time.
+        new_key: Option<String>,
     },
 }
 
@@ -183,7 +192,7 @@ type Begun = Result<Step<Json>, Fault>;
 impl First {
     fn into_started(self) -> Result<(Begun, String, Moment), Refused> {
         match self {
-            Self::Started { begun, person_id, at } => Ok((begun, person_id, at)),
+            Self::Started { begun, person_id, at, .. } => Ok((begun, person_id, at)),
             Self::Refused(refused) => Err(refused),
             Self::AskRows(_) => {
                 Err(Refused::new(Fault::internal("the budget asked twice"), Moment::from_millis(0)))
@@ -209,10 +218,22 @@ fn first_step(house: &House, tx: &mut dyn Tx, incoming: &Incoming) -> First {
         Err(refused) => First::Refused(refused),
         Ok((principal, Budget::InRows)) => First::AskRows(principal),
         Ok((principal, Budget::Counted)) => {
-            let person_id = principal.person_id.clone();
-            First::Started { begun: start(house, tx, incoming, principal), person_id, at }
+            let (person_id, new_key) = (principal.person_id.clone(), principal.new_key.clone());
+            First::Started { begun: start(house, tx, incoming, principal), person_id, at, new_key }
         }
     }
+}
+
+/// Notes beside the call that a key has called for the first time; its owner's page waits for that.
+fn note_first_call(house: &Arc<House>, new_key: Option<String>) {
+    let Some(key) = new_key else { return };
+    let house = Arc::clone(house);
+    tokio::spawn(async move {
+        let note = Act::new("identity.first_call", move |tx| keys::note_first_call(tx, &key));
+        if let Err(fault) = house.store.write(Box::new(note)).await {
+            tracing::warn!(error = fault.context(), "a first call was not noted; the next one is");
+        }
+    });
 }
 
 /// Whether the call is counted already, or has to be in rows.
@@ -268,6 +289,7 @@ pub(crate) async fn admit(
                 Ok(Verdict::Refused(fault)) | Err(fault) => return Err(Refused::new(fault, house.now())),
             }
         }
+        note_first_call(house, principal.new_key.clone());
         Ok(principal)
     };
     let path = house.products[product].product.mcp_path;

@@ -13,10 +13,11 @@ use crate::{
 };
 
 kernel::statements! {
-    CHECK = "SELECT p.id, p.nickname, p.disabled_ms, k.scopes, k.expires_ms, k.revoked_ms, p.providers FROM api_key k JOIN person p ON p.id = k.person WHERE k.hash = $1";
+    CHECK = "SELECT p.id, p.nickname, p.disabled_ms, k.scopes, k.expires_ms, k.revoked_ms, p.providers, k.id, k.first_call_ms FROM api_key k JOIN person p ON p.id = k.person WHERE k.hash = $1";
     ADD = "INSERT INTO api_key (hash, id, person, prefix, label, scopes, created_ms, expires_ms) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)";
     ACTIVE = "SELECT COUNT(*) FROM api_key WHERE person = $1 AND revoked_ms IS NULL AND (expires_ms IS NULL OR expires_ms > $2)";
-    LIST = "SELECT id, prefix, label, scopes, created_ms, expires_ms, revoked_ms FROM api_key WHERE person = $1 ORDER BY created_ms, id";
+    LIST = "SELECT id, prefix, label, scopes, created_ms, expires_ms, revoked_ms, first_call_ms FROM api_key WHERE person = $1 ORDER BY created_ms, id";
+    FIRST_CALL = "UPDATE api_key SET first_call_ms = $2 WHERE id = $1 AND first_call_ms IS NULL";
     REVOKE_ALL = "UPDATE api_key SET revoked_ms = $2 WHERE person = $1 AND revoked_ms IS NULL";
     REVOKE = "UPDATE api_key SET revoked_ms = $3 WHERE person = $1 AND id = $2 AND revoked_ms IS NULL";
 }
@@ -84,6 +85,7 @@ pub struct KeyInfo {
     pub created_at: Moment,
     pub expires_at: Option<Moment>,
     pub revoked_at: Option<Moment>,
+    pub first_call_at: Option<Moment>,
 }
 
 impl KeyInfo {
@@ -110,6 +112,7 @@ fn info(row: &Row) -> Result<KeyInfo, Fault> {
         created_at: row.moment(4)?,
         expires_at: row.opt_moment(5)?,
         revoked_at: row.opt_moment(6)?,
+        first_call_at: row.opt_moment(7)?,
     })
 }
 
@@ -149,6 +152,7 @@ pub fn insert(tx: &mut dyn Tx, person: &Person, key: &NewKey) -> Result<KeyInfo,
         created_at: Moment::from_millis(real),
         expires_at: expires.map(Moment::from_millis),
         revoked_at: None,
+        first_call_at: None,
     })
 }
 
@@ -180,6 +184,12 @@ pub fn revoke(tx: &mut dyn Tx, person: &Person, named: &str) -> Result<KeyInfo, 
 pub fn revoke_all(tx: &mut dyn Tx, person: &str) -> Result<u64, Fault> {
     let real = tx.real_ms();
     tx.exec(&REVOKE_ALL, &[person.into(), real.into()])
+}
+
+/// Notes that a key has called, once.
+pub fn note_first_call(tx: &mut dyn Tx, id: &str) -> Result<(), Fault> {
+    let real = tx.real_ms();
+    tx.exec(&FIRST_CALL, &[id.into(), real.into()]).map(|_| ())
 }
 
 fn refuse(message: &str) -> Fault {
@@ -221,5 +231,6 @@ pub fn authenticate(tx: &mut dyn Tx, token: &str) -> Result<Principal, Fault> {
         provider: "key".to_owned(),
         linked_providers,
         resource: None,
+        new_key: if row.opt_i64(8)?.is_none() { Some(row.text(7)?) } else { None },
     })
 }

@@ -23,6 +23,7 @@ pub const SCHEMA: store::Schema = store::Schema {
     steps: &[
         include_str!("../migrations/0001_people_keys.sql"),
         include_str!("../migrations/0002_sign_in.sql"),
+        include_str!("../migrations/0003_first_call.sql"),
     ],
 };
 

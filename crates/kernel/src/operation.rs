@@ -258,10 +258,30 @@ pub struct PageRead {
 
 type ReadFront = dyn Fn(&mut dyn Tx) -> Result<String, Fault> + Send + Sync;
 
+/// What an event does to a list that shows it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LiveKind {
+    /// Something is going on, and has begun or changed.
+    Changed,
+    /// Something came to its end.
+    Settled,
+}
+
+impl LiveKind {
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Changed => "changed",
+            Self::Settled => "settled",
+        }
+    }
+}
+
 /// What happened lately, for a stream that browsers listen to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LiveEvent {
+    /// Differs whenever there is something new to show.
     pub id: String,
+    pub kind: LiveKind,
     /// Markup of one element, on one line.
     pub html: String,
 }

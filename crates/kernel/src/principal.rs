@@ -14,6 +14,8 @@ pub struct Principal {
     pub linked_providers: Vec<String>,
     /// The one address that an access token is for; keys are for all.
     pub resource: Option<String>,
+    /// The id of a key that calls for the first time.
+    pub new_key: Option<String>,
 }
 
 impl Principal {

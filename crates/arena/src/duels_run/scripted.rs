@@ -155,6 +155,7 @@ impl Game<'_, '_> {
             provider: "key".to_owned(),
             linked_providers: Vec::new(),
             resource: None,
+            new_key: None,
         };
         Ok(Seat {
             script,

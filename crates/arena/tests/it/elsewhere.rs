@@ -13,15 +13,10 @@ use testkit::node::Node;
 use crate::{
     http::call,
     oauth::{allow, asked, client, redeem},
-    process::{Home, Server},
+    process::{Home, Server, free_port},
     tools::repository,
     visitor::{Seen, Visitor, encoded},
 };
-
-/// A port that is free now.
-fn port() -> u16 {
-    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
-}
 
 fn serve(home: &Home, port: u16, settings: &[(&str, &str)]) -> Server {
     let listen = format!("127.0.0.1:{port}");
@@ -190,7 +185,7 @@ fn owner(server: &Server, browser: &mut Visitor) -> serde_json::Value {
 #[test]
 fn a_person_of_google_chooses_a_nickname_once_and_plays_by_a_client() {
     let test = "elsewhere::a_person_of_google_chooses_a_nickname_once_and_plays_by_a_client";
-    let (home, port) = (Home::new(), port());
+    let (home, port) = (Home::new(), free_port());
     let callback = format!("http://127.0.0.1:{port}/oauth/callback/google");
     let Some(google) = Google::start(test, &callback) else { return };
     let server = serve(&home, port, &google.settings());
@@ -333,7 +328,7 @@ fn an_issuer_that_fails_is_told_of_and_changes_nothing() {
     );
     server.stop();
     // One that is away.
-    let away = format!("http://127.0.0.1:{}", port());
+    let away = format!("http://127.0.0.1:{}", free_port());
     let settings = [
         ("ARENA_SIGN_IN__OIDC_CLIENT_ID", "arena"),
         ("ARENA_SIGN_IN__OIDC_CLIENT_SECRET", "s3cret"),

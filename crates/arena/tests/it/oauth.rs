@@ -1,11 +1,13 @@
 //! The authorization server as clients use it, and as attackers do.
 
+use std::process::Stdio;
+
 use serde_json::{Value, json};
 
 use crate::{
     http::{Answer, call, get, send},
-    process::{Home, Ran, Server},
-    tools::{python, repository},
+    process::{Home, Ran, Running, Server, free_port},
+    tools::{node, python, repository},
     visitor::{Seen, Visitor, encoded},
 };
 
@@ -414,5 +416,37 @@ fn the_python_client_needs_nothing_but_the_address() {
     assert_eq!(ran.code, 0, "{}{}", ran.stdout, ran.stderr);
     let told: Value = serde_json::from_str(ran.stdout.lines().last().unwrap()).unwrap();
     assert_eq!(told, json!({"nickname": "pythonista", "provider": "local"}));
+    server.stop();
+}
+
+/// So does the Inspector, with a person in a browser beside it.
+#[test]
+fn the_inspector_needs_nothing_but_the_address_and_a_person() {
+    let test = "oauth::the_inspector_needs_nothing_but_the_address_and_a_person";
+    let (home, server, mut browser) = begin();
+    let Some(mut inspector) = node(test, "mcp-inspector", home.path()) else { return };
+    let callback = format!("http://127.0.0.1:{}/oauth/callback", free_port());
+    inspector
+        .args(["--cli", "--transport", "http", "--method", "tools/call", "--tool-name", "whoami"])
+        .args(["--callback-url", &callback, "--format", "json", "--server-url"])
+        .arg(format!("http://{}/duels/mcp", server.address))
+        // It believes otherwise that nobody is there to ask.
+        .env("MCP_AUTO_OPEN_ENABLED", "true")
+        .env("MCP_INSPECTOR_SECRET_STORE", "memory")
+        .stdin(Stdio::null());
+    let mut waiting = Running::start(&mut inspector);
+    let line = waiting.stderr_line(|line| line.contains("navigate to: "));
+    let (_, url) = line.split_once("navigate to: ").unwrap();
+    let ask = url.trim().strip_prefix(&format!("http://{}", server.address)).unwrap();
+    let consent = browser.get(ask).location().to_owned();
+    assert!(browser.get(&consent).body.contains("127.0.0.1"), "the page says where the answer goes");
+    let answered = allow(&mut browser, ask);
+    let back = answered.location().strip_prefix("http://").unwrap();
+    let (listener, path) = back.split_at(back.find('/').unwrap());
+    assert_eq!(Visitor::new(listener).get(path).status, 200);
+    let (status, stdout, stderr) = waiting.wait();
+    assert!(status.success(), "{stderr:?}");
+    let told: Value = serde_json::from_str(&stdout.concat()).unwrap();
+    assert_eq!(told["result"]["structuredContent"]["agent"]["nickname"], json!("alpha"), "{told}");
     server.stop();
 }

@@ -197,6 +197,25 @@ fn keys_are_made_and_revoked_in_the_browser() {
         (&json!("alpha"), &json!("key"))
     );
     assert_eq!(who["oauth"]["linked_providers"], json!(["local"]));
+    // The page that waits for its first call hears of it, and nobody else does.
+    let at = made.body.find("/account/keys/called?id=").unwrap();
+    let path = made.body[at..at + 48].to_owned();
+    let called = |browser: &mut Visitor| {
+        let seen = browser.get(&path);
+        (seen.status, serde_json::from_str::<Value>(&seen.body).unwrap()["called"].as_bool())
+    };
+    let begun = std::time::Instant::now();
+    while called(&mut browser) != (200, Some(true)) {
+        assert!(begun.elapsed() < crate::process::PATIENCE, "the first call is not noted");
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    let other = browser.submit("/account/keys", "/account/keys", &[("label", "quiet"), ("days", "30")]);
+    let at = other.body.find("/account/keys/called?id=").unwrap();
+    assert!(browser.get(&other.body[at..at + 48]).body.contains("false"));
+    let mut stranger = Visitor::new(&server.address);
+    assert_eq!(called(&mut stranger), (401, None));
+    stranger.sign_up("beta", PASSWORD);
+    assert_eq!(called(&mut stranger), (404, None));
     let page = browser.get("/account/keys");
     assert!(!page.body.contains(&key) && page.body.contains(&key[..16]), "shown once");
     let id = {

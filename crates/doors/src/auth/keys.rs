@@ -6,13 +6,13 @@ use axum::{
     body::Body,
     extract::{Request, State},
 };
-use http::{Method, Response, request::Parts};
+use http::{Method, Response, StatusCode, request::Parts};
 use identity::{
     audit,
     keys::{self, KeyInfo, NewKey},
     sessions::Session,
 };
-use kernel::{Fault, Moment, id::DerivedIds};
+use kernel::{Fault, Kind, Moment, id::DerivedIds};
 use look::{ago, html};
 
 use super::{
@@ -21,7 +21,7 @@ use super::{
     forms::{self, Fields},
     page::{self, go, told, with_back},
 };
-use crate::web::connect;
+use crate::{answer, web::connect};
 
 const NAME: &str = "/account/keys";
 const LABEL_CHARS_MAX: usize = 60;
@@ -50,7 +50,7 @@ pub(super) async fn serve(State(auth): State<Arc<Auth>>, request: Request) -> Re
         Ok(made) => (made, None),
         Err(fault) => (None, Some(fault)),
     };
-    match show(&auth, &parts, made.as_deref(), fault.as_ref()).await {
+    match show(&auth, &parts, made.as_ref(), fault.as_ref()).await {
         Ok(response) => match &fault {
             Some(fault) => page::again(response, fault),
             None => response,
@@ -59,7 +59,13 @@ pub(super) async fn serve(State(auth): State<Arc<Auth>>, request: Request) -> Re
     }
 }
 
-async fn make(auth: &Auth, session: &Session, fields: &Fields) -> Result<String, Fault> {
+/// A key that has just been made.
+struct Made {
+    id: String,
+    token: String,
+}
+
+async fn make(auth: &Auth, session: &Session, fields: &Fields) -> Result<Made, Fault> {
     let label = kernel::text::shown_only(fields.get("label").unwrap_or("a program"));
     let label = label.trim();
     if label.is_empty() || label.chars().count() > LABEL_CHARS_MAX {
@@ -78,7 +84,7 @@ async fn make(auth: &Auth, session: &Session, fields: &Fields) -> Result<String,
     };
     let scopes: Vec<String> = keys::SCOPES.iter().map(|(scope, _)| (*scope).to_owned()).collect();
     let key = NewKey::draw(auth.house.ids.as_ref(), label, &scopes, days)?;
-    let token = key.token.clone();
+    let made = Made { id: key.id.clone(), token: key.token.clone() };
     let (person, seed) = (session.person.clone(), auth.house.ids.seed());
     let insert = auth.change("identity.make_key", move |tx| {
         let info = keys::insert(tx, &person, &key)?;
@@ -92,7 +98,7 @@ async fn make(auth: &Auth, session: &Session, fields: &Fields) -> Result<String,
         )
     });
     insert.await?;
-    Ok(token)
+    Ok(made)
 }
 
 async fn revoke(auth: &Auth, session: &Session, id: String) -> Result<(), Fault> {
@@ -112,10 +118,35 @@ async fn revoke(auth: &Auth, session: &Session, id: String) -> Result<(), Fault>
     Ok(())
 }
 
+/// Whether a key of this person has called, for a page that waits for it.
+pub(super) async fn called(State(auth): State<Arc<Auth>>, request: Request) -> Response<Body> {
+    const NAME: &str = "/account/keys/called";
+    let (parts, _) = request.into_parts();
+    match has_called(&auth, &parts).await {
+        Ok(called) => {
+            answer::json(StatusCode::OK, serde_json::json!({"called": called}).to_string(), told(NAME))
+        }
+        Err(fault) => answer::plain_refusal(&fault, told(NAME)),
+    }
+}
+
+async fn has_called(auth: &Auth, parts: &Parts) -> Result<bool, Fault> {
+    let browser = Browser::of(auth, &parts.headers).await?;
+    let Some(session) = browser.person() else {
+        return Err(Fault::of(Kind::Unauthenticated, "nobody is signed in here; open /sign-in"));
+    };
+    let (person, fields) = (session.person.clone(), Fields::of_query(parts)?);
+    let id = fields.owned("id").unwrap_or_default();
+    let keys = auth.house.store.read(move |tx| keys::list(tx, &person)).await?;
+    let key = keys.iter().find(|key| key.id == id);
+    key.map(|key| key.first_call_at.is_some())
+        .ok_or_else(|| Fault::of(Kind::NotFound, "no key of yours has this id; open /account/keys"))
+}
+
 async fn show(
     auth: &Auth,
     parts: &Parts,
-    made: Option<&str>,
+    made: Option<&Made>,
     fault: Option<&Fault>,
 ) -> Result<Response<Body>, Fault> {
     let browser = Browser::of(auth, &parts.headers).await?;
@@ -129,10 +160,13 @@ async fn show(
     let main = html! {
         h1 { "Keys" }
         (page::problem(fault))
-        @if let Some(token) = made {
+        @if let Some(Made { id, token }) = made {
             div class="secret" {
                 p { b { "Your key. " } "It is shown this once; keep it where only your program reads it." }
                 pre { code { (token) } }
+            }
+            p class="waiting" role="status" data-wait={ "/account/keys/called?id=" (id) } {
+                "Waiting for the first call with this key. The list below tells when it came, the next time you open this page."
             }
             (connect::tabs(&auth.house, token))
         }
@@ -155,7 +189,7 @@ fn table(browser: &Browser, keys: &[KeyInfo], now: Moment) -> look::Markup {
         } @else {
             div class="scroll" {
                 table {
-                    thead { tr { th { "key" } th { "for" } th { "state" } th { "made" } th { span class="unseen" { "revoke" } } } }
+                    thead { tr { th { "key" } th { "for" } th { "state" } th { "made" } th { "first call" } th { span class="unseen" { "revoke" } } } }
                     tbody {
                         @for key in keys {
                             tr {
@@ -163,6 +197,7 @@ fn table(browser: &Browser, keys: &[KeyInfo], now: Moment) -> look::Markup {
                                 td { bdi { (key.label) } }
                                 td { (key.status(now)) @if let Some(end) = key.expires_at { ", ends " (ago(end, now)) } }
                                 td { (ago(key.created_at, now)) }
+                                td { @match key.first_call_at { Some(at) => (ago(at, now)), None => span class="muted" { "none yet" } } }
                                 td class="num" {
                                     @if key.status(now) == "active" {
                                         form method="post" action="/account/keys" {

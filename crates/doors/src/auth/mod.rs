@@ -129,6 +129,7 @@ pub(crate) fn routes(house: &Arc<House>, config: SignIn) -> Vec<(String, MethodR
         ("/account", any(account::serve).with_state(state())),
         ("/account/{act}", any(account::act).with_state(state())),
         ("/account/keys", any(keys::serve).with_state(state())),
+        ("/account/keys/called", any(keys::called).with_state(state())),
         ("/pair", any(pair::serve).with_state(state())),
         ("/pair/start", any(pair::start).with_state(state())),
         ("/pair/poll", any(pair::poll).with_state(state())),

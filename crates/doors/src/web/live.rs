@@ -206,5 +206,10 @@ fn clock(house: &House) -> String {
 
 fn written(event: &LiveEvent) -> String {
     let one_line = |text: &str| text.replace(['\n', '\r'], " ");
-    format!("id: {}\nevent: settled\ndata: {}\n\n", one_line(&event.id), one_line(&event.html))
+    format!(
+        "id: {}\nevent: {}\ndata: {}\n\n",
+        one_line(&event.id),
+        event.kind.as_str(),
+        one_line(&event.html)
+    )
 }

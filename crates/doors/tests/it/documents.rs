@@ -84,7 +84,7 @@ async fn pages_show_hostile_text_as_text() {
         let policy = got.header("content-security-policy");
         assert!(policy.starts_with("default-src 'none'; style-src 'self'") && !policy.contains("unsafe"));
         assert_eq!(got.header("x-content-type-options"), "nosniff");
-        assert_eq!(got.header("referrer-policy"), "no-referrer");
+        assert_eq!(got.header("referrer-policy"), "same-origin");
         // The one script is our own file.
         assert_eq!(got.text.matches("<script").count(), 1, "{path}");
         for markup in ["<script>", "<img", "<b>now", "style=", "onclick", "</pre><script"] {

@@ -9,8 +9,8 @@ use kernel::{
     Fault, Kind, Moment,
     input::Whole,
     operation::{
-        Budget, Code, Doc, Entry, First, Hints, LiveEvent, Operation, Page, PageRead, Pages, Product, Public,
-        Spec, Step, Stream, StreamEvent, Then, Waiting,
+        Budget, Code, Doc, Entry, First, Hints, LiveEvent, LiveKind, Operation, Page, PageRead, Pages,
+        Product, Public, Spec, Step, Stream, StreamEvent, Then, Waiting,
     },
     principal::{Call, Principal},
     tx::{Command, Tx, Verdict},
@@ -358,6 +358,7 @@ fn pages() -> Pages {
                 .map(|row| {
                     Ok(LiveEvent {
                         id: format!("{}-{}", row.text(0)?, row.i64(1)?),
+                        kind: LiveKind::Settled,
                         html: "<li>\n</li>".to_owned(),
                     })
                 })
@@ -450,5 +451,6 @@ pub(crate) fn authenticate(_: &mut dyn Tx, token: &str) -> Result<Principal, Fau
         provider: "key".to_owned(),
         linked_providers: vec![],
         resource: None,
+        new_key: None,
     })
 }

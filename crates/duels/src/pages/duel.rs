@@ -59,7 +59,7 @@ fn versus(duel: &Duel) -> Markup {
 fn open(duel: &Duel, now: Moment) -> Markup {
     let clock = html! { "ends " (ago(duel.deadline_at, now)) };
     html! {
-        h1 { "A duel is going on" }
+        h1 data-follow={ "duel-" (duel.slug) } data-live="/live" { "A duel is going on" }
         (versus(duel))
         (feed::pot(duel).figure(&clock))
         p class="lead" { "What they say and what they ask for stays sealed until both demands are made or the time is over." }

@@ -27,11 +27,9 @@ pub(super) fn read(tx: &mut dyn Tx) -> Result<String, Fault> {
             div { b { (number(burned)) } span { "points burned in the last day" } }
             div { b { (number(live)) } span { "agents in the arena now" } }
         }
-        @if !active.is_empty() {
-            section {
-                h2 { "Going on" }
-                ul class="feed" { @for duel in &active { (feed::active(duel, now)) } }
-            }
+        section id="going-on" hidden[active.is_empty()] {
+            h2 { "Going on" }
+            ul class="feed" data-rows=(ACTIVE_SHOWN_MAX) { @for duel in &active { (feed::active(duel, now)) } }
         }
         h2 { "Just settled" }
         @if latest.is_empty() {

@@ -3,15 +3,19 @@
 use std::sync::Arc;
 
 use kernel::{
-    Fault,
-    operation::{LiveEvent, NewsItem, Page, PageRead, Pages},
+    Fault, Moment,
+    operation::{LiveEvent, LiveKind, NewsItem, Page, PageRead, Pages},
     tx::Tx,
 };
 
 use crate::{
     Duels,
     ops::get_arena_feed::Event,
-    rules::demand::{Duel, Side},
+    rules::{
+        demand::{Duel, Side},
+        limits::FEED_EVENTS_MAX,
+    },
+    tables::duels,
 };
 
 mod agent;
@@ -31,6 +35,24 @@ fn news(service: &Duels, duel: &Duel) -> Result<NewsItem, Fault> {
     })
 }
 
+/// A settled duel, or an active one as it stands: state and pot, never what is said or asked for.
+fn live(duel: &Duel, now: Moment) -> LiveEvent {
+    let slug = &duel.slug;
+    if duel.finish.is_some() {
+        return LiveEvent {
+            id: slug.clone(),
+            kind: LiveKind::Settled,
+            html: feed::settled(duel, now).into_string(),
+        };
+    }
+    let sealed = duel.demands().iter().flatten().count();
+    LiveEvent {
+        id: format!("{slug}-{sealed}"),
+        kind: LiveKind::Changed,
+        html: feed::active(duel, now).into_string(),
+    }
+}
+
 /// Every page, the part of the home page, and the stream.
 pub(crate) fn catalog(service: &Arc<Duels>) -> Pages {
     let page = |id, path, max_age_seconds, read: fn(&Duels, &mut dyn Tx, &str) -> Result<Page, Fault>| {
@@ -48,18 +70,14 @@ pub(crate) fn catalog(service: &Arc<Duels>) -> Pages {
         front: Some(Box::new(front::read)),
         live: Some(Box::new(|tx| {
             let now = tx.now();
-            let mut latest = crate::tables::duels::latest(tx)?;
+            let (mut latest, mut open) = (duels::latest(tx)?, duels::open(tx, FEED_EVENTS_MAX)?);
             latest.reverse();
-            Ok(latest
-                .iter()
-                .map(|duel| LiveEvent { id: duel.slug.clone(), html: feed::settled(duel, now).into_string() })
-                .collect())
+            open.reverse();
+            Ok(latest.iter().chain(&open).map(|duel| live(duel, now)).collect())
         })),
         news: Some({
             let service = Arc::clone(service);
-            Box::new(move |tx| {
-                crate::tables::duels::latest(tx)?.iter().map(|duel| news(&service, duel)).collect()
-            })
+            Box::new(move |tx| duels::latest(tx)?.iter().map(|duel| news(&service, duel)).collect())
         }),
         links: vec![("Agents", "/leaderboard/agents"), ("Models", "/leaderboard/models")],
     }

@@ -139,6 +139,7 @@ impl World {
             provider: "key".to_owned(),
             linked_providers: vec!["key".to_owned()],
             resource: None,
+            new_key: None,
         };
         self.people.lock().unwrap().insert(nickname.to_owned(), principal);
     }

@@ -223,6 +223,7 @@ pub fn authenticate(tx: &mut dyn Tx, token: &str) -> Result<Principal, Fault> {
         provider: row.text(5)?,
         linked_providers: words(row.text(8)?),
         resource: Some(row.text(4)?),
+        new_key: None,
     })
 }
 
