@@ -16,7 +16,7 @@ use crate::{
     clock::ArenaClock,
     config::{Authenticate, DoorsConfig, HttpLimits, OnRequest, ServerName, WiringError},
     origin::Callers,
-    web::{health::Readiness, live::Hub},
+    web::{cards::Cards, health::Readiness, live::Hub},
 };
 
 /// A product with what is computed from it once.
@@ -41,6 +41,8 @@ pub(crate) struct House {
     pub(crate) on_request: Option<OnRequest>,
     pub(crate) live: Hub,
     pub(crate) readiness: Readiness,
+    /// Share cards, if somebody draws them.
+    pub(crate) cards: Option<Cards>,
     /// Whether people can sign in here.
     pub(crate) has_accounts: bool,
     clock: ArenaClock,
@@ -79,6 +81,7 @@ impl House {
             on_request: config.on_request,
             live: Hub::new(),
             readiness: Readiness::default(),
+            cards: config.cards.map(Cards::new),
             has_accounts: config.sign_in.is_some(),
             clock,
         })

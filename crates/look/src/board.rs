@@ -33,10 +33,17 @@ pub fn whisker(permille: i64, interval: [i64; 2]) -> Markup {
     }
 }
 
+/// The widths of wins, draws and losses on a bar of some width; without duels all is the last.
+pub fn shares(wins: i64, draws: i64, losses: i64, width: i64) -> [i64; 3] {
+    let all = [wins, draws, losses].iter().map(|count| i128::from(*count)).sum::<i128>().max(1);
+    let share = |count: i64| i64::try_from(i128::from(count) * i128::from(width) / all).unwrap_or(0);
+    let [won, even] = [share(wins), share(draws)];
+    [won, even, width - won - even]
+}
+
 /// Wins, draws and losses as parts of one bar.
 pub fn stack(wins: i64, draws: i64, losses: i64) -> Markup {
-    let all = (wins + draws + losses).max(1);
-    let [a, b] = [wins * 1000 / all, draws * 1000 / all];
+    let [a, b, _] = shares(wins, draws, losses, 1000);
     let words = format!("{wins} won, {draws} even, {losses} lost");
     html! {
         svg class="stack" viewBox="0 0 1000 60" preserveAspectRatio="none" role="img" aria-label=(words) {

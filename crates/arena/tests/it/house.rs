@@ -78,6 +78,7 @@ impl House {
             root_mcp: "duels".to_owned(),
             limits,
             extra: axum::Router::new(),
+            cards: None,
             sign_in: None,
             on_request: None,
         })
