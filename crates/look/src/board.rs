@@ -10,7 +10,7 @@ pub fn interval_permille(wins: i64, draws: i64, duels: i64) -> Option<[i64; 2]> 
         return None;
     }
     #[expect(clippy::cast_precision_loss, reason = "counts of duels are far below 2^52")]
-    let (n, p) = (duels as f64, (2 * wins + draws) as f64 / (2 * duels) as f64);
+    let (n, p) = (duels as f64, (wins as f64 + draws as f64 / 2.0) / duels as f64);
     let middle = (p + Z * Z / (2.0 * n)) / (1.0 + Z * Z / n);
     let half = Z / (1.0 + Z * Z / n) * (p * (1.0 - p) / n + Z * Z / (4.0 * n * n)).sqrt();
     #[expect(clippy::cast_possible_truncation, reason = "a share in permille")]

@@ -78,21 +78,3 @@ fn the_same_card_has_the_same_bytes_and_mark_and_another_has_not() {
     assert_eq!(marks.len(), cards.len());
     assert_ne!(PRESS.mark(&Card::Site), cards::Press::new("Other", "arena.example").mark(&Card::Site));
 }
-#[test]
-fn zz_dump() {
-    let t = std::time::Instant::now();
-    let dir = std::path::PathBuf::from("/tmp/w/shots");
-    std::fs::create_dir_all(&dir).unwrap();
-    for (n, c) in [
-        ("site", Card::Site),
-        ("open", open([true, false])),
-        ("deal", settled(19, [9, 8])),
-        ("burn", settled(1919, [1300, 900])),
-        ("none", settled(19, [0, 0])),
-        ("agent", agent("haggle-bot_7", [27, 3, 12])),
-        ("fresh", agent("m".repeat(30).as_str(), [0, 0, 0])),
-    ] {
-        std::fs::write(dir.join(format!("{n}.png")), PRESS.draw(&c).unwrap()).unwrap();
-    }
-    eprintln!("{:?} for 7", t.elapsed());
-}

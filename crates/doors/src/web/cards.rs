@@ -44,7 +44,7 @@ const PNG: &str = "image/png";
 /// The press with what it printed lately.
 pub(crate) struct Cards {
     press: Arc<dyn CardPress>,
-    kept: Mutex<Kept>,
+    kept: Arc<Mutex<Kept>>,
     waiting: Semaphore,
     drawing: Arc<Semaphore>,
 }
@@ -53,7 +53,7 @@ impl Cards {
     pub(crate) fn new(press: Arc<dyn CardPress>) -> Self {
         Self {
             press,
-            kept: Mutex::default(),
+            kept: Arc::default(),
             waiting: Semaphore::new(CARDS_WAITING_MAX),
             drawing: Arc::new(Semaphore::new(CARDS_DRAWN_AT_ONCE_MAX)),
         }
@@ -81,15 +81,16 @@ impl Cards {
         if let Some(kept) = self.kept(mark) {
             return Ok(kept);
         }
-        let press = Arc::clone(&self.press);
+        let (press, kept, mark) = (Arc::clone(&self.press), Arc::clone(&self.kept), mark.to_owned());
         let drawn = tokio::task::spawn_blocking(move || {
-            // A caller that goes away does not end the work, so the turn is the work's.
-            let _turn = turn;
-            press.draw(&card)
+            let picture = Bytes::from(press.draw(&card)?);
+            kept.lock().unwrap_or_else(PoisonError::into_inner).put(&mark, picture.clone());
+            // A caller that goes away does not end the work, so the turn is the work's; whoever has the
+            // next one finds the picture.
+            drop(turn);
+            Ok(picture)
         });
-        let picture = Bytes::from(drawn.await.map_err(Fault::internal)??);
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner).put(mark, picture.clone());
-        Ok(picture)
+        drawn.await.map_err(Fault::internal)?
     }
 }
 
@@ -110,7 +111,7 @@ impl Kept {
     }
 
     fn put(&mut self, mark: &str, picture: Bytes) {
-        // Two nodes of work may have drawn the same one.
+        // It may have been drawn twice at once.
         if picture.len() > CARDS_KEPT_BYTES_MAX || self.get(mark).is_some() {
             return;
         }

@@ -39,7 +39,7 @@ impl CardPress for Held {
         self.at_once.fetch_sub(1, Ordering::SeqCst);
         self.drawn.fetch_add(1, Ordering::SeqCst);
         match card {
-            Card::Agent(agent) if agent.wins == 13 => Err(Fault::internal("out of ink")),
+            Card::Agent(agent) if agent.wins == 5 => Err(Fault::internal("out of ink")),
             _ => Ok(format!("{card:?}").into_bytes()),
         }
     }
@@ -104,7 +104,7 @@ testkit::both_engines! {
 
     async fn what_has_no_card_is_told_in_a_few_words(place: TestPlace) {
         let (world, press) = world(&place).await;
-        for id in ["nobody", "%00", &"x".repeat(300), "..%2f..%2fetc%2fpasswd"] {
+        for id in ["nobody", &"x".repeat(300), "..%2f..%2fetc%2fpasswd"] {
             let got = world.get(&format!("/toy/v1/of/{id}/card.png")).await;
             assert_eq!(got.status, 404, "{id}: {}", got.text);
             assert!(got.text.len() < 300 && got.json()["error"]["code"].is_string(), "{}", got.text);
@@ -113,7 +113,7 @@ testkit::both_engines! {
             let got = world.send("POST", path, &[], b"{}").await;
             assert_eq!((got.status, got.header("allow")), (405, "GET, HEAD"));
         }
-        poke(&world, 13).await;
+        poke(&world, 5).await;
         let failed = world.get(&format!("/toy/v1/of/{ALPHA_ID}/card.png")).await;
         assert_eq!(failed.status, 500);
         assert!(!failed.text.contains("ink"), "{}", failed.text);
