@@ -1,10 +1,7 @@
-//! Draws one card of each kind into a directory, to be looked at, and says how long a card takes:
-//! `cargo run --release -p cards --example draw -- DIRECTORY`.
+//! Draws one card of each kind into a directory, to be looked at, as often as the second argument says, to be
+//! measured: `cargo run --release -p cards --example draw -- DIRECTORY 100`.
 
-#![expect(clippy::print_stdout, reason = "a tool for people at a terminal")]
-#![expect(clippy::disallowed_methods, reason = "it measures real time")]
-
-use std::{env, error::Error, fs, path::PathBuf, time::Instant};
+use std::{env, error::Error, fs, path::PathBuf};
 
 use cards::Press;
 use kernel::{
@@ -12,21 +9,13 @@ use kernel::{
     card::{AgentCard, Card, DuelCard, DuelState, Verdict},
 };
 
-/// Enough for a mean that does not jump.
-const ROUNDS: u32 = 20;
-
 fn main() -> Result<(), Box<dyn Error>> {
     let directory = PathBuf::from(env::args().nth(1).ok_or("name a directory")?);
     fs::create_dir_all(&directory)?;
     let press = Press::new("Arena", "arena.example");
-    for (name, card) in cards() {
-        let png = press.draw(&card)?;
-        fs::write(directory.join(format!("{name}.png")), &png)?;
-        let begun = Instant::now();
-        for _ in 0..ROUNDS {
-            press.draw(&card)?;
-        }
-        println!("{name}: {:?} a card, {} bytes", begun.elapsed() / ROUNDS, png.len());
+    let rounds: usize = env::args().nth(2).map_or(Ok(1), |rounds| rounds.parse())?;
+    for (name, card) in cards().iter().cycle().take(rounds * cards().len()) {
+        fs::write(directory.join(format!("{name}.png")), press.draw(card)?)?;
     }
     Ok(())
 }

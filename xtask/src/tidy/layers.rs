@@ -14,7 +14,7 @@ struct Layer {
     tests: &'static [&'static str],
 }
 
-const LAYERS: [Layer; 16] = [
+const LAYERS: [Layer; 17] = [
     Layer { name: "kernel", below: &[], tests: &[] },
     Layer { name: "store", below: &["kernel"], tests: &["testkit"] },
     Layer { name: "identity", below: &["kernel", "store"], tests: &["testkit"] },

@@ -216,13 +216,12 @@ async fn printed(
 fn refused(house: &House, product: Option<usize>, fault: Fault, told: Told) -> Response<Body> {
     let is_method = fault.kind == Kind::MethodNotAllowed;
     let refusal = Refused::new(fault, house.now());
-    let mut response = match product {
-        Some(product) => answer::refused(&house.products[product].product, &refusal, told),
-        None => {
-            let mut response = answer::plain_refusal(&refusal.fault, told);
-            answer::add_refusal_headers(&mut response, &refusal);
-            response
-        }
+    let mut response = if let Some(product) = product {
+        answer::refused(&house.products[product].product, &refusal, told)
+    } else {
+        let mut response = answer::plain_refusal(&refusal.fault, told);
+        answer::add_refusal_headers(&mut response, &refusal);
+        response
     };
     if is_method {
         response.headers_mut().insert(header::ALLOW, HeaderValue::from_static("GET, HEAD"));

@@ -20,7 +20,7 @@ struct Held {
     drawn: AtomicUsize,
     at_once: AtomicUsize,
     most_at_once: AtomicUsize,
-    is_held: Mutex<bool>,
+    waits: Mutex<bool>,
     released: Condvar,
 }
 
@@ -35,7 +35,7 @@ impl CardPress for Held {
     fn draw(&self, card: &Card) -> Result<Vec<u8>, Fault> {
         let at_once = self.at_once.fetch_add(1, Ordering::SeqCst) + 1;
         self.most_at_once.fetch_max(at_once, Ordering::SeqCst);
-        drop(self.released.wait_while(self.is_held.lock().unwrap(), |held| *held).unwrap());
+        drop(self.released.wait_while(self.waits.lock().unwrap(), |held| *held).unwrap());
         self.at_once.fetch_sub(1, Ordering::SeqCst);
         self.drawn.fetch_add(1, Ordering::SeqCst);
         match card {
@@ -51,7 +51,7 @@ impl CardPress for Held {
 
 impl Held {
     fn hold(&self, is_held: bool) {
-        *self.is_held.lock().unwrap() = is_held;
+        *self.waits.lock().unwrap() = is_held;
         self.released.notify_all();
     }
 }
