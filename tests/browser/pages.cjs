@@ -17,7 +17,9 @@ const rules = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-pra
 const patience = 30_000;
 
 const say = (line) => process.stdout.write(`${JSON.stringify(line)}\n`);
-const counts = { pages: 0, judged: 0 };
+const counts = { pages: 0, judged: 0, cards: 0 };
+/// Pages that nobody shares.
+const unshared = ['missing', 'sign-in', 'sign-up', ...Object.keys(own)];
 
 /// A page that reports what it should not do.
 async function open(browser, where, options) {
@@ -70,6 +72,22 @@ async function fits(page, where) {
   if (wide.needed > wide.room || wide.out.length) say({ problem: 'overflow', ...where, text: JSON.stringify(wide) });
 }
 
+/// What is shown where a link to the page is shared.
+async function shared(context, page, where) {
+  const meta = (name) => page.locator(`meta[property="${name}"]`).getAttribute('content');
+  const [url, image, alt, width, height] =
+    await Promise.all(['og:url', 'og:image', 'og:image:alt', 'og:image:width', 'og:image:height'].map(meta));
+  if (url !== base + paths[where.name] || !alt) say({ problem: 'preview', ...where, text: `${url} ${alt}` });
+  const answer = await context.request.get(image);
+  const png = await answer.body();
+  const size = png.subarray(1, 4).toString() === 'PNG' ? [png.readUInt32BE(16), png.readUInt32BE(20)].join('x') : 'none';
+  const type = answer.headers()['content-type'];
+  if (answer.status() !== 200 || type !== 'image/png' || size !== '1200x630' || size !== `${width}x${height}`) {
+    say({ problem: 'share card', ...where, text: `${image} ${answer.status()} ${type} ${size} not ${width}x${height}` });
+  }
+  counts.cards += 1;
+}
+
 async function judge(page, where) {
   await page.evaluate(axe);
   const result = await page.evaluate((tags) => axe.run(document, { runOnly: tags, resultTypes: ['violations'] }), rules);
@@ -93,6 +111,7 @@ async function visit(browser, name, options, judged) {
   if (inert[1] !== 1) say({ problem: 'headings', ...where, text: `${inert[1]} h1` });
   await fits(page, where);
   if (judged) await judge(page, where);
+  if (judged && viewport.width === 320 && !unshared.includes(name)) await shared(context, page, where);
   if (shots) {
     const file = `${name}-${viewport.width}-${colorScheme}${javaScriptEnabled ? '' : '-noscript'}.png`;
     await page.screenshot({ path: path.join(shots, file), fullPage: true });

@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use kernel::{Fault, id::Ids, operation::Product, principal::Principal, time::Clock, tx::Tx};
+use kernel::{Fault, card::Card, id::Ids, operation::Product, principal::Principal, time::Clock, tx::Tx};
 use store::{Store, limits::Limits};
 use thiserror::Error;
 use url::Url;
@@ -14,6 +14,16 @@ pub type Authenticate = Arc<dyn Fn(&mut dyn Tx, &str) -> Result<Principal, Fault
 
 /// Called once for each answered request, after its answer is known.
 pub type OnRequest = Arc<dyn Fn(&RequestSeen) + Send + Sync>;
+
+/// Draws share cards. The doors decide when and keep what was drawn.
+pub trait CardPress: Send + Sync {
+    /// Names the picture of a card: the same for the same picture, another when it would look different.
+    fn mark(&self, card: &Card) -> String;
+    /// The picture as PNG. It may take long, and is called where waiting is allowed.
+    fn draw(&self, card: &Card) -> Result<Vec<u8>, Fault>;
+    /// Of every picture, in pixels.
+    fn size(&self) -> [u32; 2];
+}
 
 /// Everything that the doors need.
 pub struct DoorsConfig {
@@ -39,6 +49,8 @@ pub struct DoorsConfig {
     /// Routes that are no operations: pages of products, streams, raw bodies. They get the request id,
     /// the host check, the time limit and the log line like all others.
     pub extra: axum::Router,
+    /// Who draws share cards; without it there are none.
+    pub cards: Option<Arc<dyn CardPress>>,
     /// How people sign in; without it there are keys only.
     pub sign_in: Option<SignIn>,
     pub on_request: Option<OnRequest>,

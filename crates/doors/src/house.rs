@@ -16,7 +16,7 @@ use crate::{
     clock::ArenaClock,
     config::{Authenticate, DoorsConfig, HttpLimits, OnRequest, ServerName, WiringError},
     origin::Callers,
-    web::{health::Readiness, live::Hub, seats::Seats},
+    web::{cards::Cards, health::Readiness, live::Hub, seats::Seats},
 };
 
 /// A product with what is computed from it once.
@@ -43,6 +43,8 @@ pub(crate) struct House {
     /// Of the streams, by account.
     pub(crate) streams: Seats<String>,
     pub(crate) readiness: Readiness,
+    /// Share cards, if somebody draws them.
+    pub(crate) cards: Option<Cards>,
     /// Whether people can sign in here.
     pub(crate) has_accounts: bool,
     clock: ArenaClock,
@@ -82,6 +84,7 @@ impl House {
             live: Hub::new(),
             streams: Seats::default(),
             readiness: Readiness::default(),
+            cards: config.cards.map(Cards::new),
             has_accounts: config.sign_in.is_some(),
             clock,
         })

@@ -27,12 +27,13 @@ mod streams;
 mod web;
 
 pub use config::{
-    Authenticate, Door, DoorsConfig, HttpLimits, OnRequest, RequestSeen, ServerName, WiringError,
+    Authenticate, CardPress, Door, DoorsConfig, HttpLimits, OnRequest, RequestSeen, ServerName, WiringError,
 };
 pub use mcp::stdio::{Forward, Forwarded, StdioError, ToolCall, serve_stdio, serve_stdio_over};
 pub use router::router;
 pub use serve::serve;
 pub use status::own_codes;
 pub use streams::{ACCOUNT_STREAMS_MAX, LOOK as STREAM_LOOK, STREAMS_MAX};
+pub use web::cards::{CARDS_DRAWN_AT_ONCE_MAX, CARDS_KEPT_BYTES_MAX, CARDS_WAITING_MAX};
 pub use web::connect::{Form, Snippet, snippets};
 pub use web::live::{ADDRESS_LISTENERS_MAX, KEEP_ALIVE, LISTENERS_MAX};

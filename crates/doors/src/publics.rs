@@ -96,12 +96,45 @@ pub(crate) fn with_etag(
     max_age_seconds: u32,
     told: Told,
 ) -> Response<Body> {
-    let etag = format!("\"{}\"", hex(&Sha256::digest(&content)[..12]));
-    let fresh = headers.get_all(header::IF_NONE_MATCH).iter().any(|value| {
-        value.to_str().is_ok_and(|list| {
-            list.split(',').map(str::trim).any(|item| item == "*" || item.trim_start_matches("W/") == etag)
+    let tag = Tag::new(&hex(&Sha256::digest(&content)[..12]));
+    tagged(&tag, headers, content, media_type, max_age_seconds, told)
+}
+
+/// The name of one state of a content, as `ETag` says it.
+pub(crate) struct Tag(String);
+
+impl Tag {
+    /// `mark` is hex.
+    pub(crate) fn new(mark: &str) -> Self {
+        Self(format!("\"{mark}\""))
+    }
+
+    pub(crate) fn mark(&self) -> &str {
+        self.0.trim_matches('"')
+    }
+
+    /// Whether the caller has this state already.
+    pub(crate) fn is_known(&self, headers: &HeaderMap) -> bool {
+        headers.get_all(header::IF_NONE_MATCH).iter().any(|value| {
+            value.to_str().is_ok_and(|list| {
+                list.split(',')
+                    .map(str::trim)
+                    .any(|item| item == "*" || item.trim_start_matches("W/") == self.0)
+            })
         })
-    });
+    }
+}
+
+/// The same for content whose state has a name; it is not looked at when the caller has it.
+pub(crate) fn tagged(
+    tag: &Tag,
+    headers: &HeaderMap,
+    content: bytes::Bytes,
+    media_type: &'static str,
+    max_age_seconds: u32,
+    told: Told,
+) -> Response<Body> {
+    let fresh = tag.is_known(headers);
     let mut response = Response::new(if fresh { Body::empty() } else { Body::from(content) });
     if fresh {
         *response.status_mut() = StatusCode::NOT_MODIFIED;
@@ -109,7 +142,7 @@ pub(crate) fn with_etag(
         response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(media_type));
     }
     let headers = response.headers_mut();
-    if let Ok(value) = HeaderValue::from_str(&etag) {
+    if let Ok(value) = HeaderValue::from_str(&tag.0) {
         headers.insert(header::ETAG, value);
     }
     if let Ok(value) = HeaderValue::from_str(&format!("public, max-age={max_age_seconds}")) {

@@ -6,6 +6,7 @@ use std::{
 };
 
 use axum::{Router, middleware, routing::any};
+use kernel::operation::CARD_FILE;
 
 use crate::{
     auth,
@@ -26,6 +27,9 @@ pub fn router(mut config: DoorsConfig) -> Result<Router, WiringError> {
     }
     for page in web::pages(&house)? {
         routes.add(page.path, page.route)?;
+    }
+    if house.cards.is_some() {
+        routes.add(web::cards::SITE, any(web::cards::of_site).with_state(Arc::clone(&house)))?;
     }
     for (path, route) in web::live_routes(&house) {
         routes.add(path, route)?;
@@ -84,6 +88,13 @@ fn mount_product(routes: &mut Routes, house: &Arc<House>, product: usize) -> Res
         if mounted.publics.iter().all(|public| public.path != page.path) {
             let showing = web::page::Showing { house: Arc::clone(house), product, page: index };
             routes.add(page.path, any(web::page::serve).with_state(showing))?;
+        }
+    }
+    if house.cards.is_some() {
+        for (index, card) in mounted.pages.cards.iter().enumerate() {
+            let printing = web::cards::Printing { house: Arc::clone(house), product, card: index };
+            let path = format!("{}/{CARD_FILE}", card.page);
+            routes.add(&path, any(web::cards::of_product).with_state(printing))?;
         }
     }
     Ok(())

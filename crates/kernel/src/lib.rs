@@ -4,6 +4,7 @@
 //! Nothing here does I/O, knows an engine or a door, or reads a clock: the sources of time and
 //! randomness are traits that the wiring passes in.
 
+pub mod card;
 pub mod fault;
 pub mod id;
 pub mod input;

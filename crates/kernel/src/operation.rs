@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 
 use crate::{
     Fault, Kind, Moment,
+    card::Card,
     input::parse_input,
     principal::Call,
     schema,
@@ -256,6 +257,27 @@ pub struct PageRead {
     pub read: Box<ReadPage>,
 }
 
+/// A card, and how long a copy of its picture may be reused.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CardShown {
+    pub card: Card,
+    pub max_age_seconds: u32,
+}
+
+type ReadCard = dyn Fn(&mut dyn Tx, &str) -> Result<CardShown, Fault> + Send + Sync;
+
+/// What a link to a page looks like where it is shared. It shows nothing that the page does not.
+pub struct CardRead {
+    pub id: &'static str,
+    /// The path of the [`PageRead`] that it stands for; the picture is at [`CARD_FILE`] under it.
+    pub page: &'static str,
+    /// Gets the path parameter, or the empty text when there is none.
+    pub read: Box<ReadCard>,
+}
+
+/// The last segment of the path of every card.
+pub const CARD_FILE: &str = "card.png";
+
 type ReadFront = dyn Fn(&mut dyn Tx) -> Result<String, Fault> + Send + Sync;
 
 /// What an event does to a list that shows it.
@@ -312,6 +334,8 @@ pub struct Pages {
     pub live: Option<Box<ReadLive>>,
     /// The newest things that are settled for good, newest first, for `/feed.atom` and `/feed.json`.
     pub news: Option<Box<ReadNews>>,
+    /// Pictures for links to the pages.
+    pub cards: Vec<CardRead>,
     /// Names and paths for the navigation.
     pub links: Vec<(&'static str, &'static str)>,
 }

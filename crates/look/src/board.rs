@@ -10,7 +10,7 @@ pub fn interval_permille(wins: i64, draws: i64, duels: i64) -> Option<[i64; 2]> 
         return None;
     }
     #[expect(clippy::cast_precision_loss, reason = "counts of duels are far below 2^52")]
-    let (n, p) = (duels as f64, (2 * wins + draws) as f64 / (2 * duels) as f64);
+    let (n, p) = (duels as f64, (wins as f64 + draws as f64 / 2.0) / duels as f64);
     let middle = (p + Z * Z / (2.0 * n)) / (1.0 + Z * Z / n);
     let half = Z / (1.0 + Z * Z / n) * (p * (1.0 - p) / n + Z * Z / (4.0 * n * n)).sqrt();
     #[expect(clippy::cast_possible_truncation, reason = "a share in permille")]
@@ -33,10 +33,17 @@ pub fn whisker(permille: i64, interval: [i64; 2]) -> Markup {
     }
 }
 
+/// The widths of wins, draws and losses on a bar of some width; without duels all is the last.
+pub fn shares(wins: i64, draws: i64, losses: i64, width: i64) -> [i64; 3] {
+    let all = [wins, draws, losses].iter().map(|count| i128::from(*count)).sum::<i128>().max(1);
+    let share = |count: i64| i64::try_from(i128::from(count) * i128::from(width) / all).unwrap_or(0);
+    let [won, even] = [share(wins), share(draws)];
+    [won, even, width - won - even]
+}
+
 /// Wins, draws and losses as parts of one bar.
 pub fn stack(wins: i64, draws: i64, losses: i64) -> Markup {
-    let all = (wins + draws + losses).max(1);
-    let [a, b] = [wins * 1000 / all, draws * 1000 / all];
+    let [a, b, _] = shares(wins, draws, losses, 1000);
     let words = format!("{wins} won, {draws} even, {losses} lost");
     html! {
         svg class="stack" viewBox="0 0 1000 60" preserveAspectRatio="none" role="img" aria-label=(words) {

@@ -29,6 +29,37 @@ const WIDTH: i64 = 600;
 const TICK_GAP: i64 = 4;
 const TICK_WIDTH: i64 = 3;
 
+/// The bar of a settled duel: where its parts begin and end on a line of some width.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Parts {
+    /// The width of the left side's demand, from the left end on.
+    pub left: i64,
+    /// The width of the right side's demand, up to the right end.
+    pub right: i64,
+    /// Between the two demands, or where they cross.
+    pub middle: [i64; 2],
+    /// Whether the demands were too much together. Points decide; what is drawn is rounded.
+    pub crossed: bool,
+}
+
+impl Parts {
+    /// Demands over the pot end with the bar, and a pot of nothing has no parts.
+    pub fn of(distributable: i64, demands: [i64; 2], width: i64) -> Self {
+        let scale = |points: i64| {
+            let points = i128::from(points.clamp(0, distributable.max(0)));
+            let scaled = (points * i128::from(width)).checked_div(i128::from(distributable));
+            scaled.and_then(|scaled| i64::try_from(scaled).ok()).unwrap_or(0)
+        };
+        let [left, right] = demands.map(scale);
+        Self {
+            left,
+            right,
+            middle: [left.min(width - right), left.max(width - right)],
+            crossed: demands.map(i128::from).iter().sum::<i128>() > i128::from(distributable),
+        }
+    }
+}
+
 impl Pot<'_> {
     /// What the bar shows, in words.
     pub fn words(&self) -> String {
@@ -79,9 +110,6 @@ impl Pot<'_> {
             Size::Row => 20,
             Size::Page => 64,
         };
-        let scale = |points: i64| {
-            (points.clamp(0, self.distributable) * WIDTH).checked_div(self.distributable).unwrap_or(0)
-        };
         let words = self.words();
         html! {
             svg class=(match size { Size::Row => "pot pot-row", Size::Page => "pot pot-page" })
@@ -93,8 +121,7 @@ impl Pot<'_> {
                         (sealed("side-a", 0, self.sealed[0], height))
                         (sealed("side-b", WIDTH / 2 + 2, self.sealed[1], height))
                     }
-                    // Points decide; what is drawn is rounded.
-                    Some([x, y]) => (settled(scale(x), scale(y), x + y > self.distributable, height))
+                    Some(demands) => (settled(Parts::of(self.distributable, demands, WIDTH), height))
                 }
                 rect class="tick" x=(WIDTH + TICK_GAP) y="0" width=(TICK_WIDTH) height=(height) {}
             }
@@ -108,11 +135,11 @@ fn sealed(side: &str, x: i64, is_made: bool, height: i64) -> Markup {
     html! { rect class=(class) x=(x) y="0" width=(WIDTH / 2 - 2) height=(height) {} }
 }
 
-fn settled(a: i64, b: i64, crossed: bool, height: i64) -> Markup {
-    let (from, to) = (a.min(WIDTH - b), a.max(WIDTH - b));
+fn settled(parts: Parts, height: i64) -> Markup {
+    let Parts { left, right, middle: [from, to], crossed } = parts;
     html! {
-        rect class="side-a" x="0" y="0" width=(a) height=(height) {}
-        rect class="side-b" x=(WIDTH - b) y="0" width=(b) height=(height) {}
+        rect class="side-a" x="0" y="0" width=(left) height=(height) {}
+        rect class="side-b" x=(WIDTH - right) y="0" width=(right) height=(height) {}
         @if crossed {
             rect class="burn" x=(from) y="0" width=((to - from).max(1)) height=(height) {}
             line class="strike" x1="0" y1=(height / 2) x2=(WIDTH) y2=(height / 2) {}
@@ -164,6 +191,22 @@ mod tests {
         let hostile = Pot { names: ["\"><script>", "</title>"], ..pot(Some([1, 1])) };
         let drawn = hostile.draw(Size::Row).into_string();
         assert!(!drawn.contains("<script>") && drawn.matches("</title>").count() == 1, "{drawn}");
+    }
+
+    #[test]
+    fn parts_of_any_numbers_lie_on_the_line() {
+        let all = [i64::MIN, -1, 0, 1, 7, 19, i64::MAX];
+        let three = |n: usize| [all[n / 49], all[n / 7 % 7], all[n % 7]];
+        for [pot, x, y] in (0..343).map(three) {
+            let parts = Parts::of(pot, [x, y], 1000);
+            for at in [parts.left, parts.right, parts.middle[0], parts.middle[1]] {
+                assert!((0..=1000).contains(&at), "{pot} {x} {y}: {parts:?}");
+            }
+        }
+        assert_eq!(
+            Parts::of(20, [5, 10], 100),
+            Parts { left: 25, right: 50, middle: [25, 50], crossed: false }
+        );
     }
 
     proptest! {

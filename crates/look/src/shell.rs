@@ -28,6 +28,24 @@ impl Theme {
     }
 }
 
+/// How a link to the page looks where it is shared.
+#[derive(Debug, Clone)]
+pub struct Share<'a> {
+    /// The address of the server, without a slash at its end.
+    pub base: &'a str,
+    pub picture: Option<Picture>,
+}
+
+/// A picture for links.
+#[derive(Debug, Clone)]
+pub struct Picture {
+    /// With its query.
+    pub path: String,
+    pub alt: String,
+    /// Width and height in pixels.
+    pub size: [u32; 2],
+}
+
 /// What the shell of one page depends on.
 #[derive(Debug, Clone, Copy)]
 pub struct Shell<'a> {
@@ -37,6 +55,8 @@ pub struct Shell<'a> {
     pub description: &'a str,
     /// The page's own path.
     pub path: &'a str,
+    /// `None` for pages that nobody shares.
+    pub share: Option<&'a Share<'a>>,
     /// The same with its query, to come back to.
     pub back: &'a str,
     pub css: &'a str,
@@ -66,6 +86,7 @@ impl Shell<'_> {
                     meta name="viewport" content="width=device-width, initial-scale=1";
                     title { (full_title) }
                     meta name="description" content=(self.description);
+                    @if let Some(share) = self.share { (self.preview(share)) }
                     meta name="color-scheme" content="light dark";
                     link rel="icon" href="/assets/icon.svg" type="image/svg+xml";
                     link rel="alternate" type="application/atom+xml" title=(self.name) href="/feed.atom";
@@ -89,6 +110,28 @@ impl Shell<'_> {
             }
         };
         page.into_string()
+    }
+
+    fn preview(&self, share: &Share<'_>) -> Markup {
+        let Share { base, picture } = share;
+        html! {
+            meta property="og:type" content="website";
+            meta property="og:site_name" content=(self.name);
+            meta property="og:title" content=(self.title);
+            meta property="og:description" content=(self.description);
+            meta property="og:url" content={ (base) (self.path) };
+            @match picture {
+                Some(Picture { path, alt, size: [width, height] }) => {
+                    meta property="og:image" content={ (base) (path) };
+                    meta property="og:image:type" content="image/png";
+                    meta property="og:image:width" content=(width);
+                    meta property="og:image:height" content=(height);
+                    meta property="og:image:alt" content=(alt);
+                    meta name="twitter:card" content="summary_large_image";
+                }
+                None => { meta name="twitter:card" content="summary"; }
+            }
+        }
     }
 
     fn header(&self) -> Markup {
@@ -122,6 +165,14 @@ mod tests {
             title: "</title><script>x</script>",
             description: "\"><img src=x>",
             path: "/\"><b>",
+            share: Some(&Share {
+                base: "https://arena.example",
+                picture: Some(Picture {
+                    path: "/card.png?v=\"><s>".to_owned(),
+                    alt: "\"><em>".to_owned(),
+                    size: [1200, 630],
+                }),
+            }),
             back: "/\"><b>",
             css: "/c",
             script: "/s",
@@ -131,7 +182,7 @@ mod tests {
             request_id: Some("<u>"),
         };
         let page = shell.page("<p>ours</p>");
-        for tag in ["<script>x", "<img", "<b>", "<i>", "<u>"] {
+        for tag in ["<script>x", "<img", "<b>", "<i>", "<u>", "<s>", "<em>"] {
             assert!(!page.contains(tag), "{tag} in {page}");
         }
         assert!(page.contains("<p>ours</p>") && page.contains("data-theme=\"dark\""));

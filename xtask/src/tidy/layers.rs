@@ -14,11 +14,12 @@ struct Layer {
     tests: &'static [&'static str],
 }
 
-const LAYERS: [Layer; 16] = [
+const LAYERS: [Layer; 17] = [
     Layer { name: "kernel", below: &[], tests: &[] },
     Layer { name: "store", below: &["kernel"], tests: &["testkit"] },
     Layer { name: "identity", below: &["kernel", "store"], tests: &["testkit"] },
     Layer { name: "look", below: &["kernel"], tests: &[] },
+    Layer { name: "cards", below: &["kernel", "look"], tests: &[] },
     Layer { name: "net", below: &[], tests: &[] },
     Layer { name: "pictures", below: &[], tests: &[] },
     Layer { name: "semantic", below: &[], tests: &[] },
@@ -33,6 +34,7 @@ const LAYERS: [Layer; 16] = [
             "kernel",
             "store",
             "identity",
+            "cards",
             "net",
             "openai",
             "pictures",

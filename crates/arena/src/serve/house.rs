@@ -17,7 +17,7 @@ use tokio::{net::TcpListener, sync::watch, task::JoinHandle};
 use tokio_util::sync::CancellationToken;
 use url::Url;
 
-use super::{avatars::Workshop, outside, sign_in};
+use super::{avatars::Workshop, cards::Printer, outside, sign_in};
 use crate::{
     admin::{execute::Office, socket::AdminSocket},
     config::{layers::Loaded, model::Config},
@@ -205,6 +205,8 @@ impl Front {
         let sign_in = sign_in::open(&config, &public_url, &workshop.fetcher)?;
         let (outside, gallery) = outside::open(&config.semantic, avatars, workshop)?;
         let service = Duels::open(&store, Arc::clone(&ids), public_url.as_str(), outside)?;
+        let server = server_name();
+        let cards = Arc::new(Printer::new(&server.title, &public_url));
         let router = doors::router(DoorsConfig {
             limiter: Arc::new(Limits::of(store.engine())),
             store,
@@ -212,7 +214,8 @@ impl Front {
             authenticate: Arc::new(identity::authenticate),
             ids,
             clock: Arc::new(SystemClock),
-            server: server_name(),
+            server,
+            cards: Some(cards),
             public_url,
             allowed_hosts: config.http.allowed_hosts,
             allowed_origins: config.http.allowed_origins,

@@ -5,6 +5,7 @@ pub(crate) mod avatars;
 #[cfg(test)]
 mod avatars_whole_test;
 pub(crate) mod banner;
+mod cards;
 pub(crate) mod command;
 pub(crate) mod house;
 mod issuers;

@@ -132,7 +132,7 @@ fn every_page_is_sound_in_a_browser() {
     browser.arg(format!("http://{}", stage.house.address)).arg(tools::chromium("browser").unwrap());
     browser.arg(paths.to_string()).arg(std::env::var_os("ARENA_TEST_SHOTS").unwrap_or_default());
     let checked = look_at(&mut browser, || stage.demand(1, 4));
-    assert_eq!(checked, json!({"pages": 8 * 7 + 3, "judged": 8 * 3 + 2}));
+    assert_eq!(checked, json!({"pages": 8 * 7 + 3, "judged": 8 * 3 + 2, "cards": 7}));
 }
 
 /// Pages of a person who is signed in, with hostile names in everything that others fill.
@@ -168,7 +168,7 @@ fn every_page_of_a_person_is_sound_in_a_browser() {
     browser.arg(paths.to_string()).arg(std::env::var_os("ARENA_TEST_SHOTS").unwrap_or_default());
     browser.arg(visitor.session().unwrap());
     let checked = look_at(&mut browser, || {});
-    assert_eq!(checked, json!({"pages": 6 * 7 + 1, "judged": 6 * 3 + 2}));
+    assert_eq!(checked, json!({"pages": 6 * 7 + 1, "judged": 6 * 3 + 2, "cards": 0}));
     server.stop();
 }
 

@@ -31,6 +31,10 @@ fn catalog(house: &House) -> Vec<Published> {
         for (method, operation) in
             item.as_object().unwrap().iter().filter(|(_, op)| op["x-arena-scope"].is_string())
         {
+            // A stream is no tool; it has tests of its own.
+            if operation["responses"]["200"]["content"]["text/event-stream"].is_object() {
+                continue;
+            }
             rest.push((path, method, operation));
         }
     }

@@ -11,16 +11,15 @@ use serde_json::json;
 use testkit::node::Node;
 
 use crate::{
-    http::call,
+    http::{call, free_address},
     oauth::{allow, asked, client, redeem},
-    process::{Home, Server, free_port},
+    process::{Home, Server},
     tools::repository,
     visitor::{Seen, Visitor, encoded},
 };
 
-fn serve(home: &Home, port: u16, settings: &[(&str, &str)]) -> Server {
-    let listen = format!("127.0.0.1:{port}");
-    let mut command = home.command(&["serve", "--listen", &listen]);
+fn serve(home: &Home, address: &str, settings: &[(&str, &str)]) -> Server {
+    let mut command = home.command(&["serve", "--listen", address]);
     Server::start(command.envs(settings.iter().copied()).env("ARENA_METRICS__LISTEN", "off"))
 }
 
@@ -185,10 +184,10 @@ fn owner(server: &Server, browser: &mut Visitor) -> serde_json::Value {
 #[test]
 fn a_person_of_google_chooses_a_nickname_once_and_plays_by_a_client() {
     let test = "elsewhere::a_person_of_google_chooses_a_nickname_once_and_plays_by_a_client";
-    let (home, port) = (Home::new(), free_port());
-    let callback = format!("http://127.0.0.1:{port}/oauth/callback/google");
+    let (home, address) = (Home::new(), free_address());
+    let callback = format!("http://{address}/oauth/callback/google");
     let Some(google) = Google::start(test, &callback) else { return };
-    let server = serve(&home, port, &google.settings());
+    let server = serve(&home, &address, &google.settings());
     let mut browser = Visitor::new(&server.address);
     let page = browser.get("/sign-in");
     assert!(
@@ -202,7 +201,7 @@ fn a_person_of_google_chooses_a_nickname_once_and_plays_by_a_client() {
     let back = google.visit(left.location(), "ada");
     // The server may be restarted while somebody is away.
     server.stop();
-    let server = serve(&home, port, &google.settings());
+    let server = serve(&home, &address, &google.settings());
     assert_eq!(browser.get(&back).location(), "/sign-up");
     let form = browser.get("/sign-up");
     assert!(form.body.contains("value=\"ada\""), "the name there is proposed: {}", form.body);
@@ -328,7 +327,7 @@ fn an_issuer_that_fails_is_told_of_and_changes_nothing() {
     );
     server.stop();
     // One that is away.
-    let away = format!("http://127.0.0.1:{}", free_port());
+    let away = format!("http://{}", free_address());
     let settings = [
         ("ARENA_SIGN_IN__OIDC_CLIENT_ID", "arena"),
         ("ARENA_SIGN_IN__OIDC_CLIENT_SECRET", "s3cret"),

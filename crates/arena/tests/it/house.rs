@@ -9,7 +9,7 @@ use std::{
     },
 };
 
-use doors::{DoorsConfig, HttpLimits, ServerName};
+use doors::{CardPress, DoorsConfig, HttpLimits, ServerName};
 use duels::{Duels, outside::Outside};
 use identity::{
     keys::{self, NewKey},
@@ -17,6 +17,7 @@ use identity::{
 };
 use kernel::{
     Fault,
+    card::Card,
     id::{DerivedIds, Ids, SeededIds},
     tx::{Command, Tx, Verdict},
 };
@@ -28,6 +29,23 @@ use tokio::{runtime::Runtime, sync::oneshot, task::JoinHandle};
 const BEGIN_MS: i64 = 1_787_580_000_000;
 
 pub(crate) const SCOPE: &str = duels::SCOPE;
+
+/// The press, as the server's own wiring passes it in.
+struct Printer(cards::Press);
+
+impl CardPress for Printer {
+    fn mark(&self, card: &Card) -> String {
+        self.0.mark(card)
+    }
+
+    fn draw(&self, card: &Card) -> Result<Vec<u8>, Fault> {
+        self.0.draw(card).map_err(Fault::internal)
+    }
+
+    fn size(&self) -> [u32; 2] {
+        [cards::WIDTH, cards::HEIGHT]
+    }
+}
 
 pub(crate) struct House {
     pub(crate) address: String,
@@ -78,6 +96,7 @@ impl House {
             root_mcp: "duels".to_owned(),
             limits,
             extra: axum::Router::new(),
+            cards: Some(Arc::new(Printer(cards::Press::new("Arena", address.clone())))),
             sign_in: None,
             on_request: None,
         })

@@ -54,6 +54,18 @@ pub(crate) fn get(url: &str) -> Answer {
     read_answer(stream)
 }
 
+/// A picture or another body that is no text.
+pub(crate) fn bytes_of(url: &str) -> Vec<u8> {
+    let (address, path) = url.trim_start_matches("http://").split_once('/').unwrap();
+    let mut stream = connect(address);
+    write!(stream, "GET /{path} HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\n\r\n").unwrap();
+    let mut answer = Vec::new();
+    stream.read_to_end(&mut answer).unwrap();
+    assert!(answer.starts_with(b"HTTP/1.1 200 "), "{:?}", String::from_utf8_lossy(&answer[..64]));
+    let head = answer.windows(4).position(|window| window == b"\r\n\r\n").unwrap();
+    answer.split_off(head + 4)
+}
+
 /// One request with a body declared as JSON, on a connection of its own.
 pub(crate) fn send(address: &str, method: &str, path: &str, headers: &[(&str, &str)], body: &[u8]) -> Answer {
     let headers: Vec<String> = headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();

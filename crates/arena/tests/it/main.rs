@@ -5,6 +5,7 @@
 mod admin;
 mod backup;
 mod browser;
+mod cards;
 mod config;
 mod conformance;
 mod coverage;

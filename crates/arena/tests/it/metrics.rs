@@ -1,10 +1,12 @@
 //! `/metrics` on its own listener.
 
+use std::time::Instant;
+
 use serde_json::json;
 
 use crate::{
     http::{call, free_address, get},
-    process::{Home, Server},
+    process::{Home, PATIENCE, Server},
 };
 
 #[test]
@@ -16,7 +18,12 @@ fn requests_are_counted_by_product_operation_and_status() {
     let server = Server::start(command.env("ARENA_METRICS__LISTEN", &metrics));
     call(&server.address, "whoami", &key, &json!({}));
     call(&server.address, "whoami", "arena_sk_wrong", &json!({}));
-    let answer = get(&format!("http://{metrics}/metrics"));
+    // Housekeeping may be writing at this very moment.
+    let (scrape, begun) = (|| get(&format!("http://{metrics}/metrics")), Instant::now());
+    let mut answer = scrape();
+    while !answer.body.contains("arena_store_queue_depth 0") && begun.elapsed() < PATIENCE {
+        answer = scrape();
+    }
     assert_eq!(answer.status, 200);
     for line in [
         r#"arena_requests_total{door="rest",product="duels",operation="whoami",status="200",code="none"} 1"#,

@@ -5,8 +5,8 @@ use std::process::Stdio;
 use serde_json::{Value, json};
 
 use crate::{
-    http::{Answer, call, get, send},
-    process::{Home, Ran, Running, Server, free_port},
+    http::{Answer, call, free_address, get, send},
+    process::{Home, Ran, Running, Server},
     tools::{node, python, repository},
     visitor::{Seen, Visitor, encoded},
 };
@@ -425,7 +425,7 @@ fn the_inspector_needs_nothing_but_the_address_and_a_person() {
     let test = "oauth::the_inspector_needs_nothing_but_the_address_and_a_person";
     let (home, server, mut browser) = begin();
     let Some(mut inspector) = node(test, "mcp-inspector", home.path()) else { return };
-    let callback = format!("http://127.0.0.1:{}/oauth/callback", free_port());
+    let callback = format!("http://{}/oauth/callback", free_address());
     inspector
         .args(["--cli", "--transport", "http", "--method", "tools/call", "--tool-name", "whoami"])
         .args(["--callback-url", &callback, "--format", "json", "--server-url"])

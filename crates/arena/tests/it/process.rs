@@ -78,11 +78,6 @@ impl Home {
     }
 }
 
-/// A port of loopback that is free now, for what must know its address before it listens.
-pub(crate) fn free_port() -> u16 {
-    std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
-}
-
 /// A command that ran to its end.
 #[derive(Debug)]
 pub(crate) struct Ran {

@@ -2,6 +2,7 @@
 //! shell, the live stream, and the health checks.
 
 mod assets;
+pub(crate) mod cards;
 pub(crate) mod connect;
 mod docs;
 pub(crate) mod feeds;

@@ -7,11 +7,12 @@ use axum::{
     extract::{Path, Request, State, rejection::PathRejection},
 };
 use http::{HeaderMap, HeaderValue, Method, Response, header};
-use kernel::{Fault, Kind, operation::Page};
-use look::shell::Shell;
+use kernel::{Fault, Kind, id::hex, operation::Page};
+use look::shell::{Picture, Share, Shell};
+use sha2::{Digest, Sha256};
 
 use super::{
-    assets, home,
+    assets, cards, home,
     html::{POLICY, policy},
 };
 use crate::{
@@ -153,7 +154,11 @@ pub(crate) async fn show(
         }
     };
     match found {
-        Ok(page) => answered(house, asking, &page, max_age, told),
+        Ok(page) => {
+            let card = cards::path_of(house, product, read.path, &asking.path);
+            let card = card.map_or(CardOf::Site, CardOf::Page);
+            answered_with(house, asking, &page, &card, max_age, told)
+        }
         Err(fault) => error(house, asking, &fault, told),
     }
 }
@@ -198,6 +203,15 @@ pub(crate) fn refused_method(house: &House, asking: &Asking, told: Told) -> Opti
     Some(response)
 }
 
+/// Which card links to a page show.
+enum CardOf {
+    /// Nobody shares this page.
+    None,
+    Site,
+    /// That of the page, at its path.
+    Page(String),
+}
+
 /// A page in the shell, with the headers of every page.
 pub(crate) fn answered(
     house: &House,
@@ -206,7 +220,18 @@ pub(crate) fn answered(
     max_age_seconds: u32,
     told: Told,
 ) -> Response<Body> {
-    let document = shell(house, asking, page, false);
+    answered_with(house, asking, page, &CardOf::Site, max_age_seconds, told)
+}
+
+fn answered_with(
+    house: &House,
+    asking: &Asking,
+    page: &Page,
+    card: &CardOf,
+    max_age_seconds: u32,
+    told: Told,
+) -> Response<Body> {
+    let document = shell(house, asking, page, card, false);
     let mut response =
         with_etag(&asking.headers, document.into(), "text/html; charset=utf-8", max_age_seconds, told);
     dress(&mut response);
@@ -235,7 +260,7 @@ pub(crate) fn error(house: &House, asking: &Asking, fault: &Fault, told: Told) -
         }
         .into_string(),
     };
-    let document = shell(house, asking, &page, true);
+    let document = shell(house, asking, &page, &CardOf::None, true);
     *response.body_mut() = Body::from(document);
     response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8"));
     dress(&mut response);
@@ -244,7 +269,7 @@ pub(crate) fn error(house: &House, asking: &Asking, fault: &Fault, told: Told) -
 
 /// A page about the reader alone: no cache keeps it.
 pub(crate) fn private(house: &House, asking: &Asking, page: &Page, told: Told) -> Response<Body> {
-    let mut response = Response::new(Body::from(shell(house, asking, page, false)));
+    let mut response = Response::new(Body::from(shell(house, asking, page, &CardOf::None, false)));
     dress(&mut response);
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8"));
@@ -271,7 +296,26 @@ fn dress(response: &mut Response<Body>) {
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
 }
 
-fn shell(house: &House, asking: &Asking, page: &Page, shows_id: bool) -> String {
+/// Networks keep the picture of an address, so one that tells something new is at a new one.
+fn share<'h>(house: &'h House, page: &Page, card: &CardOf) -> Option<Share<'h>> {
+    let path = match card {
+        CardOf::None => return None,
+        CardOf::Site => cards::SITE.to_owned(),
+        CardOf::Page(path) => {
+            let told = Sha256::digest(format!("{}\0{}", page.title, page.description));
+            format!("{path}?v={}", hex(&told[..4]))
+        }
+    };
+    let alt = match card {
+        CardOf::Page(_) => format!("{}. {}", page.title, page.description),
+        _ => house.server.title.clone(),
+    };
+    let picture = house.cards.as_ref().map(|cards| Picture { path, alt, size: cards.size() });
+    Some(Share { base: &house.public_url, picture })
+}
+
+fn shell(house: &House, asking: &Asking, page: &Page, card: &CardOf, shows_id: bool) -> String {
+    let share = share(house, page, card);
     let speed = house.clock_speed();
     let mut links: Vec<(&str, &str)> =
         house.products.iter().flat_map(|mounted| mounted.product.pages.links.iter().copied()).collect();
@@ -284,6 +328,7 @@ fn shell(house: &House, asking: &Asking, page: &Page, shows_id: bool) -> String 
         title: &page.title,
         description: &page.description,
         path: &asking.path,
+        share: share.as_ref(),
         back: &asking.back,
         css: &assets::paths().css,
         script: &assets::paths().script,

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test may panic, and so may what only tests call")]
 
 mod auth;
+mod cards;
 mod documents;
 mod faults;
 mod hostile;

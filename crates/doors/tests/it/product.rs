@@ -7,10 +7,11 @@ use std::sync::{
 
 use kernel::{
     Fault, Kind, Moment,
+    card::{AgentCard, Card},
     input::Whole,
     operation::{
-        Budget, Code, Doc, Entry, First, Hints, LiveEvent, LiveKind, Operation, Page, PageRead, Pages,
-        Product, Public, Spec, Step, Stream, StreamEvent, Then, Waiting,
+        Budget, CardRead, CardShown, Code, Doc, Entry, First, Hints, LiveEvent, LiveKind, Operation, Page,
+        PageRead, Pages, Product, Public, Spec, Step, Stream, StreamEvent, Then, Waiting,
     },
     principal::{Call, Principal},
     tx::{Command, Tx, Verdict},
@@ -351,6 +352,19 @@ fn pages() -> Pages {
                 read: Box::new(move |_, _| Ok(page(HOSTILE.to_owned()))),
             },
         ],
+        cards: vec![CardRead {
+            id: "toyCard",
+            page: "/toy/v1/of/{id}",
+            read: Box::new(|tx, id| match tx.row(&COUNT, &[id.into()])? {
+                Some(row) => {
+                    let wins = row.i64(0)?;
+                    let (nickname, rating_permille) = (HOSTILE.to_owned(), Some(500));
+                    let agent = AgentCard { nickname, rating_permille, wins, draws: 0, losses: wins };
+                    Ok(CardShown { card: Card::Agent(agent), max_age_seconds: 7 })
+                }
+                None => Err(Fault::of(Kind::NotFound, "nobody has this id; take one from a list")),
+            }),
+        }],
         front: Some(Box::new(|_| Ok("<p>front of toy</p>".to_owned()))),
         live: Some(Box::new(|tx| {
             let rows = tx.rows(&ALL_COUNTS, &[])?;

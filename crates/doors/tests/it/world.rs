@@ -89,6 +89,7 @@ impl World {
             root_mcp: "toy".into(),
             limits: HttpLimits::default(),
             extra: axum::Router::new(),
+            cards: None,
             sign_in: None,
             on_request: Some(Arc::new(move |request| seeing.lock().unwrap().push(*request))),
         };

@@ -1,6 +1,6 @@
 //! The page of one duel: sealed until it is settled, then everything.
 
-use kernel::{Fault, Moment, operation::Page, tx::Tx};
+use kernel::{Fault, Moment, card::Verdict, operation::Page, tx::Tx};
 use look::{Markup, ago, name, number, quote};
 use maud::html;
 
@@ -81,6 +81,18 @@ fn open(duel: &Duel, now: Moment) -> Markup {
     }
 }
 
+/// How a duel ended, and the same in a few words.
+pub(super) fn verdict(duel: &Duel, finish: &Finish) -> (Verdict, String) {
+    let pot = duel.distributable_pot();
+    match finish.settlement {
+        Settlement::WithinPot if feed::nobody_asked(duel) => {
+            (Verdict::Unclaimed, format!("Nobody claimed {} points", number(pot)))
+        }
+        Settlement::WithinPot => (Verdict::Deal, format!("A deal over {} points", number(pot))),
+        Settlement::OverPot => (Verdict::Burned, format!("{} points burned", number(finish.burn))),
+    }
+}
+
 fn settled(
     service: &Duels,
     duel: &Duel,
@@ -90,22 +102,17 @@ fn settled(
     now: Moment,
 ) -> Markup {
     let pot = duel.distributable_pot();
-    let (class, headline, end) = match finish.settlement {
-        Settlement::WithinPot => {
-            let [a, b] = duel.demands().map(|demand| demand.unwrap_or(0));
-            let end = match pot - a - b {
-                0 => "nothing left over".to_owned(),
-                rest => format!("{} unclaimed, burned", number(rest)),
-            };
-            if feed::nobody_asked(duel) {
-                ("muted", format!("Nobody claimed {} points", number(pot)), end)
-            } else {
-                ("is-deal", format!("A deal over {} points", number(pot)), end)
-            }
-        }
-        Settlement::OverPot => {
-            ("is-burn", format!("{} points burned", number(finish.burn)), "too much together".to_owned())
-        }
+    let (verdict, headline) = verdict(duel, finish);
+    let class = match verdict {
+        Verdict::Deal => "is-deal",
+        Verdict::Unclaimed => "muted",
+        Verdict::Burned => "is-burn",
+    };
+    let asked: i64 = duel.demands().iter().map(|demand| demand.unwrap_or(0)).sum();
+    let end = match (verdict, pot - asked) {
+        (Verdict::Burned, _) => "too much together".to_owned(),
+        (_, 0) => "nothing left over".to_owned(),
+        (_, rest) => format!("{} unclaimed, burned", number(rest)),
     };
     html! {
         h1 { (headline) }

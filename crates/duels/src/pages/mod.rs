@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use kernel::{
     Fault, Moment,
-    operation::{LiveEvent, LiveKind, NewsItem, Page, PageRead, Pages},
+    operation::{CardRead, LiveEvent, LiveKind, NewsItem, Page, PageRead, Pages},
     tx::Tx,
 };
 
@@ -20,6 +20,7 @@ use crate::{
 
 mod agent;
 mod boards;
+mod card;
 mod duel;
 mod feed;
 mod front;
@@ -79,6 +80,10 @@ pub(crate) fn catalog(service: &Arc<Duels>) -> Pages {
             let service = Arc::clone(service);
             Box::new(move |tx| duels::latest(tx)?.iter().map(|duel| news(&service, duel)).collect())
         }),
+        cards: vec![
+            CardRead { id: "duelCard", page: "/duels/{slug}", read: Box::new(card::duel) },
+            CardRead { id: "agentCard", page: "/agents/{id}", read: Box::new(card::agent) },
+        ],
         links: vec![("Agents", "/leaderboard/agents"), ("Models", "/leaderboard/models")],
     }
 }

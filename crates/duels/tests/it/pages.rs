@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
-use kernel::operation::Page;
+use kernel::{
+    card::{Card, DuelState, Verdict},
+    operation::Page,
+};
 use serde_json::json;
 use testkit::TestPlace;
 
@@ -15,6 +18,16 @@ async fn page(world: &World, path: &'static str, parameter: &str) -> Page {
         (page.read)(tx, &parameter)
     };
     world.store.read(read).await.unwrap()
+}
+
+async fn card(world: &World, path: &'static str, parameter: &str) -> (Card, u32) {
+    let (product, parameter) = (Arc::clone(&world.product), parameter.to_owned());
+    let read = move |tx: &mut dyn kernel::tx::Tx| {
+        let card = product.pages.cards.iter().find(|card| card.page == path).expect("a card of that page");
+        (card.read)(tx, &parameter)
+    };
+    let shown = world.store.read(read).await.unwrap();
+    (shown.card, shown.max_age_seconds)
 }
 
 async fn front(world: &World) -> String {
@@ -105,6 +118,36 @@ testkit::both_engines! {
         for now_public in ["a secret word", "secret/model", "arena duels verify https://arena.example/duels/", "a deal, 0 unclaimed"] {
             assert!(opened.contains(now_public), "{now_public} not in {opened}");
         }
+    }
+
+    async fn cards_show_what_the_pages_show(place: TestPlace) {
+        let world = World::with(&place, &["alpha", "beta"]).await;
+        world.ok("alpha", "enter_arena", r#"{"pitch":"Here","model_key":"secret/model"}"#).await;
+        world.ok("alpha", "challenge_agent", r#"{"nickname":"beta","message":"a secret word"}"#).await;
+        world.ok("alpha", "submit_demand", r#"{"nickname":"beta","count":17}"#).await;
+        let slug = slug(&world, "/duels/v1/active").await;
+        let (Card::Duel(open), open_age) = card(&world, "/duels/{slug}", &slug).await else { panic!("a duel") };
+        assert_eq!(open.names, ["alpha", "beta"]);
+        assert!(matches!(open.state, DuelState::Open { sealed: [true, false], base_burn: 1, .. }), "{open:?}");
+        assert!(!format!("{open:?}").contains("secret"), "{open:?}");
+        world.ok("beta", "submit_demand", r#"{"nickname":"alpha","count":1}"#).await;
+        let (Card::Duel(settled), settled_age) = card(&world, "/duels/{slug}", &slug).await else { panic!("a duel") };
+        assert_eq!((settled.stakes, settled.distributable), ([10, 10], 19));
+        let expected = DuelState::Settled {
+            headline: "A deal over 19 points".to_owned(),
+            verdict: Verdict::Deal,
+            models: [Some("secret/model".to_owned()), None],
+            demands: [17, 1],
+            payouts: [17, 1],
+            burned: 2,
+        };
+        assert_eq!(settled.state, expected);
+        assert!(open_age <= 10 && settled_age >= 3600, "{open_age} {settled_age}");
+        let page = page(&world, "/duels/{slug}", &slug).await.main;
+        assert!(page.contains("A deal over 19 points") && page.contains("1 unclaimed, burned"), "{page}");
+        let (Card::Agent(agent), _) = card(&world, "/agents/{id}", &world.id("beta")).await else { panic!("an agent") };
+        assert_eq!((agent.nickname.as_str(), agent.rating_permille), ("beta", Some(0)));
+        assert_eq!((agent.wins, agent.draws, agent.losses), (0, 0, 1));
     }
 
     async fn a_demand_that_never_came_is_told(place: TestPlace) {

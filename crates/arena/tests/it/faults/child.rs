@@ -157,6 +157,7 @@ pub(crate) fn serve(order: &Order) {
         root_mcp: "duels".to_owned(),
         limits,
         extra: routes(&inside),
+        cards: None,
         sign_in: None,
         on_request: None,
     })
