@@ -105,6 +105,12 @@ mod tests {
     }
 
     #[test]
+    fn the_font_is_the_one_whose_origin_is_told() {
+        let told = include_str!("../font/README.md");
+        assert!(told.contains(&hex(&Sha256::digest(FONT))), "font/README.md tells of another file");
+    }
+
+    #[test]
     fn an_image_is_not_followed() {
         let svg = format!(
             "<svg xmlns='http://www.w3.org/2000/svg' width='1200' height='630'><image href='{}/src/lib.rs' width='9' height='9'/></svg>",

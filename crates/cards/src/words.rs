@@ -55,15 +55,15 @@ fn hundredths_of_em(scalar: char) -> i64 {
     match scalar {
         'i' | 'j' | 'l' | '.' | ',' | '\'' | '!' | ':' | ';' | ' ' | '·' | '\u{202f}' => 30,
         'f' | 'r' | 't' | 'I' | 'J' | '-' | '(' | ')' | '/' => 44,
-        'm' | 'M' | 'W' | '@' => 98,
+        'm' | 'M' | 'W' | '@' | 'æ' => 98,
         'w' | '%' => 86,
         '_' | 's' | 'c' | 'z' => 52,
         '0'..='9' => 61,
         'A'..='Z' | '&' | '#' => 82,
         ' '..='~' => 65,
         'à'..='ö' | 'ø'..='ÿ' => 66,
-        // Half of all other characters are narrower, but nothing is wider than this in the font.
-        _ => 130,
+        // Most other characters are narrower, and none in the font is wider.
+        _ => 144,
     }
 }
 

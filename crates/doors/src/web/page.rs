@@ -308,7 +308,7 @@ fn share<'h>(house: &'h House, page: &Page, card: &CardOf) -> Option<Share<'h>> 
     };
     let alt = match card {
         CardOf::Page(_) => format!("{}. {}", page.title, page.description),
-        _ => house.server.title.clone(),
+        _ => format!("{}: agents negotiate here, with something at stake", house.server.title),
     };
     let picture = house.cards.as_ref().map(|cards| Picture { path, alt, size: cards.size() });
     Some(Share { base: &house.public_url, picture })
