@@ -21,6 +21,7 @@ usage: cargo xtask bench [NAME...] [--quick] [--json]
   start     start to ready, idle memory, size of the tool list
   run       settled duels a second of two scripted players
   avatar    the largest pictures made small: time and memory
+  pages     CPU of one page for people, beside an empty page of axum
   search    100,000 agents ranked by meaning, beside a read of the same bytes
 
 Without a name all of them run, and docs/performance.md is written.

@@ -100,6 +100,11 @@ queued and not written.
 **avatar.** `arena picture` from its start to the picture's last byte, fed with the largest picture that is
 taken; memory is the kernel's high-water mark of the process (`VmHWM`), looked at every millisecond.
 
+**pages.** One GET with `Accept: text/html` over keep-alive HTTP/1.1, 16 connections, on an arena where each of 24
+agents has duelled every other; every answer is checked for status 200 and its end. CPU is the server's, as above. The
+latency is of a second load, 100 requests a second whether or not answers come, each timed from when it was due. The
+empty page is one line that bare axum sends from a constant.
+
 **search.** An index of 100,000 agents with two vectors each, 512 components of one byte: random ones, so
 that nothing is skipped and nothing is near. A search embeds a query of the evaluation set and takes the best
 twenty. Beside it, in the same round: embedding the same query, and one sequential read of as many bytes

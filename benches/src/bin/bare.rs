@@ -1,11 +1,17 @@
 //! The two servers that Arena is measured against: `bare rmcp ADDRESS` and `bare axum ADDRESS`.
 //!
 //! `rmcp` is the SDK with one tool and nothing else: no key, no budget, no state. `axum` answers the
-//! same bytes without reading the request. Neither is ever shipped.
+//! same bytes without reading the request, and an empty page. Neither is ever shipped.
 
 use std::{net::SocketAddr, sync::Arc};
 
-use axum::{Router, body::Bytes, http::header::CONTENT_TYPE, routing::post};
+use axum::{
+    Router,
+    body::Bytes,
+    http::header::CONTENT_TYPE,
+    response::IntoResponse,
+    routing::{get, post},
+};
 use rmcp::{
     ErrorData, RoleServer, ServerHandler,
     model::{
@@ -124,6 +130,10 @@ fn rmcp_server() -> Router {
     Router::new().nest_service("/mcp", service)
 }
 
+async fn empty_page() -> impl IntoResponse {
+    ([(CONTENT_TYPE, "text/html; charset=utf-8")], "<!doctype html><title>empty</title>")
+}
+
 fn axum_server() -> Result<Router, serde_json::Error> {
     let structured = serde_json::to_value(whoami())?;
     let answer = serde_json::json!({"jsonrpc": "2.0", "id": 1, "result": {
@@ -135,7 +145,7 @@ fn axum_server() -> Result<Router, serde_json::Error> {
         let answer = answer.clone();
         async move { ([(CONTENT_TYPE, "application/json")], answer) }
     };
-    Ok(Router::new().route("/mcp", post(answering)))
+    Ok(Router::new().route("/mcp", post(answering)).route("/page", get(empty_page)))
 }
 
 #[tokio::main]

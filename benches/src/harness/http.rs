@@ -62,6 +62,17 @@ pub(crate) fn post(address: SocketAddr, path: &str, headers: &[String], body: &s
     text.into_bytes()
 }
 
+/// A GET; `headers` are whole lines.
+pub(crate) fn get(address: SocketAddr, path: &str, headers: &[&str]) -> Vec<u8> {
+    let mut text = format!("GET {path} HTTP/1.1\r\nHost: {address}\r\n");
+    for header in headers {
+        text.push_str(header);
+        text.push_str("\r\n");
+    }
+    text.push_str("\r\n");
+    text.into_bytes()
+}
+
 /// Whether `text` holds `part`, which is not empty.
 pub(crate) fn holds(text: &[u8], part: &[u8]) -> bool {
     text.windows(part.len()).any(|window| window == part)

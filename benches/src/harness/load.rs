@@ -65,8 +65,51 @@ pub(crate) async fn send(
     while let Some(done) = tasks.join_next().await {
         times.extend(done??);
     }
-    let wall = began.elapsed();
-    times.sort_unstable();
-    let at = |share: usize| times.get(times.len() * share / 100).copied().unwrap_or_default();
-    Ok(Load { wall, median: at(50), p99: at(99) })
+    Ok(Load::of(began.elapsed(), times))
+}
+
+impl Load {
+    fn of(wall: Duration, mut times: Vec<Duration>) -> Self {
+        times.sort_unstable();
+        let at = |share: usize| times.get(times.len() * share / 100).copied().unwrap_or_default();
+        Self { wall, median: at(50), p99: at(99) }
+    }
+}
+
+/// Sends `request` so many times a second, whether or not the answers come: each is timed from when it was due.
+pub(crate) async fn paced(
+    address: SocketAddr,
+    request: &Request,
+    connections: usize,
+    per_second: u32,
+    span: Duration,
+) -> Outcome<Load> {
+    let gap = Duration::from_secs(1) / per_second;
+    let began = tokio::time::Instant::now();
+    let mut tasks = JoinSet::new();
+    for first in 0..u32::try_from(connections)? {
+        let (mut connection, request) = (Connection::open(address).await?, request.clone());
+        let stride = u32::try_from(connections)?;
+        tasks.spawn(async move {
+            let mut times = Vec::new();
+            for at in (first..).step_by(usize::try_from(stride)?) {
+                let due = began + gap * at;
+                if due.duration_since(began) >= span {
+                    break;
+                }
+                tokio::time::sleep_until(due).await;
+                let answer = connection.call(&request.bytes).await?;
+                times.push(due.elapsed());
+                if answer.status != 200 || !holds(&answer.body, &request.holds) {
+                    return Err(format!("status {}", answer.status).into());
+                }
+            }
+            Outcome::Ok(times)
+        });
+    }
+    let mut times = Vec::new();
+    while let Some(done) = tasks.join_next().await {
+        times.extend(done??);
+    }
+    Ok(Load::of(began.elapsed(), times))
 }

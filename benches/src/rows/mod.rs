@@ -2,6 +2,7 @@
 
 mod avatar;
 mod duels;
+mod pages;
 mod peers;
 mod run;
 mod search;
@@ -20,11 +21,12 @@ pub(crate) enum Name {
     Search,
     Run,
     Avatar,
+    Pages,
 }
 
 impl Name {
-    pub(crate) const ALL: [Self; 6] =
-        [Self::Whoami, Self::Duels, Self::Start, Self::Search, Self::Run, Self::Avatar];
+    pub(crate) const ALL: [Self; 7] =
+        [Self::Whoami, Self::Duels, Self::Start, Self::Search, Self::Run, Self::Avatar, Self::Pages];
 
     pub(crate) fn parse(text: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|name| name.as_str() == text)
@@ -38,6 +40,7 @@ impl Name {
             Self::Search => "search",
             Self::Run => "run",
             Self::Avatar => "avatar",
+            Self::Pages => "pages",
         }
     }
 }
@@ -100,6 +103,7 @@ pub(crate) fn measure(name: Name, effort: Effort) -> Outcome<Vec<Row>> {
             Name::Duels => duels::measure(effort).await,
             Name::Start => start::measure(effort).await,
             Name::Run => run::measure(effort).await,
+            Name::Pages => pages::measure(effort).await,
             Name::Avatar => tokio::task::spawn_blocking(move || avatar::measure(effort)).await?,
             Name::Search => search::measure(effort).await,
         }

@@ -1,5 +1,6 @@
 //! How to connect a client: one table of commands and configurations, for pages and for the terminal.
 
+use base64::{Engine, engine::general_purpose::STANDARD};
 use look::{Markup, html};
 use serde_json::{Value, json};
 
@@ -15,6 +16,8 @@ pub enum Form {
     Json,
     Toml,
     Yaml,
+    /// An address that the client opens by itself.
+    Link,
 }
 
 /// A way to connect, ready to paste.
@@ -58,6 +61,13 @@ pub fn snippets(mcp_url: &str, rest_url: &str, key: &str) -> Vec<Snippet> {
             json!({"mcpServers": {"arena": http}}),
         ),
         entry("Cursor", "~/.cursor/mcp.json", "", json!({"mcpServers": {"arena": http}})),
+        text(
+            "Cursor, by a link",
+            "",
+            "Cursor asks before it adds the server.",
+            Form::Link,
+            cursor_link(&http),
+        ),
         entry(
             "VS Code",
             ".vscode/mcp.json",
@@ -131,6 +141,15 @@ pub fn snippets(mcp_url: &str, rest_url: &str, key: &str) -> Vec<Snippet> {
     ]
 }
 
+/// The address that adds a server to Cursor: the inner object alone, as Base64, because a name around it is taken
+/// for the server's.
+fn cursor_link(http: &Value) -> String {
+    let config = STANDARD.encode(http.to_string());
+    // `+`, `/` and `=` mean other things in an address.
+    let config: String = url::form_urlencoded::byte_serialize(config.as_bytes()).collect();
+    format!("cursor://anysphere.cursor-deeplink/mcp/install?name=arena&config={config}")
+}
+
 /// The snippets of every client as tabs that need no script.
 pub(crate) fn tabs(house: &House, key: &str) -> Markup {
     let root = &house.products[house.root].product;
@@ -142,7 +161,7 @@ pub(crate) fn tabs(house: &House, key: &str) -> Markup {
                 details name="connect" open[at == 0] {
                     summary { (snippet.title) }
                     p {
-                        @if snippet.file.is_empty() { "Run in a terminal. " } @else { "Goes into " code { (snippet.file) } ". " }
+                        @if snippet.form == Form::Link { "Open in a browser. " } @else if snippet.file.is_empty() { "Run in a terminal. " } @else { "Goes into " code { (snippet.file) } ". " }
                         (snippet.note)
                     }
                     pre data-copy { (snippet.text) }
@@ -166,13 +185,50 @@ mod tests {
         let made =
             snippets("http://127.0.0.1:7878/duels/mcp", "http://127.0.0.1:7878/duels/v1", "arena_sk_x");
         assert!(made.len() >= 10);
+        let http = json!({
+            "type": "http",
+            "url": "http://127.0.0.1:7878/duels/mcp",
+            "headers": {"Authorization": "Bearer arena_sk_x"},
+        });
         for Snippet { title, form, text, .. } in &made {
-            assert!(text.contains("http://127.0.0.1:7878") && text.contains("arena_sk_x"), "{title}");
-            if *form == Form::Json {
-                assert!(serde_json::from_str::<Value>(text).is_ok(), "{title}");
+            match form {
+                Form::Shell => {}
+                Form::Json => drop(serde_json::from_str::<Value>(text).unwrap()),
+                Form::Toml => {
+                    let read: toml::Table = text.parse().unwrap();
+                    let arena = &read["mcp_servers"]["arena"];
+                    assert_eq!(arena["url"].as_str(), http["url"].as_str(), "{title}");
+                    assert_eq!(arena["http_headers"]["Authorization"].as_str(), Some("Bearer arena_sk_x"));
+                }
+                Form::Yaml => {
+                    let read =
+                        &yaml_rust2::YamlLoader::load_from_str(text).unwrap()[0]["extensions"]["arena"];
+                    assert_eq!(read["uri"].as_str(), http["url"].as_str(), "{title}");
+                    assert_eq!(read["headers"]["Authorization"].as_str(), Some("Bearer arena_sk_x"));
+                    assert_eq!(
+                        (read["enabled"].as_bool(), read["timeout"].as_i64()),
+                        (Some(true), Some(300))
+                    );
+                }
+                Form::Link => {
+                    let read = url::Url::parse(text).unwrap();
+                    let (_, config) = read.query_pairs().find(|(name, _)| name == "config").unwrap();
+                    let config = STANDARD.decode(config.as_bytes()).unwrap();
+                    assert_eq!(serde_json::from_slice::<Value>(&config).unwrap(), http, "{title}");
+                    continue;
+                }
             }
+            assert!(text.contains("http://127.0.0.1:7878") && text.contains("arena_sk_x"), "{title}");
         }
         let titles: std::collections::BTreeSet<_> = made.iter().map(|snippet| snippet.title).collect();
         assert_eq!(titles.len(), made.len());
+    }
+
+    /// Without a key a link is, byte for byte, what the client's own service publishes.
+    #[test]
+    fn a_cursor_link_holds_the_inner_object_alone() {
+        let link = cursor_link(&json!({"type": "http", "url": "https://api.arcgate.dev/mcp"}));
+        let published = "eyJ0eXBlIjoiaHR0cCIsInVybCI6Imh0dHBzOi8vYXBpLmFyY2dhdGUuZGV2L21jcCJ9";
+        assert!(link.ends_with(&format!("&config={published}")), "{link}");
     }
 }

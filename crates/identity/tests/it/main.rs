@@ -2,6 +2,7 @@
 #![cfg(test)]
 
 mod grants;
+mod keys;
 mod logins;
 mod pairings;
 mod sessions;

@@ -74,7 +74,9 @@ impl Wire {
     }
 
     fn connect(&self) -> io::Result<BufReader<TcpStream>> {
-        let stream = TcpStream::connect(&self.address)?;
+        // A frozen server accepts nobody once its queue is full, and says nothing of it.
+        let address = self.address.parse().map_err(io::Error::other)?;
+        let stream = TcpStream::connect_timeout(&address, self.patience)?;
         stream.set_read_timeout(Some(self.patience))?;
         stream.set_nodelay(true)?;
         Ok(BufReader::new(stream))
