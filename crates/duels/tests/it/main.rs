@@ -12,6 +12,7 @@ mod contract;
 mod cursors;
 mod deadlines;
 mod events;
+mod export;
 mod gallery;
 mod histories;
 mod letters;
