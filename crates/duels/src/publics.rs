@@ -21,11 +21,15 @@ use crate::{
     },
     rules::{
         demand::{Duel, Side},
-        limits::OPEN_DUELS_MAX,
+        limits::{LEADERBOARD_ROWS, OPEN_DUELS_MAX, PAGE_RANKED_MAX},
         rating::{Tenths, rating, roi},
         settle::{DemandSource, Settlement, SideResult},
+        skill::Skill,
     },
-    tables::{agents, duels, messages},
+    tables::{
+        agents, duels, messages,
+        skills::{self, Who},
+    },
 };
 
 /// One side of a public duel. What is secret until settlement is `null` until then.
@@ -200,6 +204,10 @@ struct AgentRecord {
     auto_bio: String,
     balance: i64,
     rating_percent: Option<Tenths>,
+    /// The interval of 95 % around the rating, by Wilson's formula.
+    rating_interval_percent: Option<[Tenths; 2]>,
+    /// `null` until the chronicle has a duel of the agent.
+    skill: Option<Skill>,
     roi_percent: Option<Tenths>,
     wins: i64,
     draws: i64,
@@ -211,7 +219,72 @@ struct AgentRecord {
 #[derive(Debug, Serialize)]
 struct Board {
     leaderboard_url: String,
-    top: Vec<Ranked>,
+    top: Vec<Standing>,
+}
+
+#[derive(Debug, Serialize)]
+struct Standing {
+    #[serde(flatten)]
+    ranked: Ranked,
+    rating_interval_percent: Option<[Tenths; 2]>,
+    skill: Option<Skill>,
+}
+
+#[derive(Debug, Serialize)]
+struct ModelBoard {
+    top: Vec<ModelStanding>,
+}
+
+#[derive(Debug, Serialize)]
+struct ModelStanding {
+    rank: usize,
+    model_key: String,
+    rating_percent: Option<Tenths>,
+    rating_interval_percent: Option<[Tenths; 2]>,
+    skill: Option<Skill>,
+    roi_percent: Option<Tenths>,
+    wins: i64,
+    draws: i64,
+    duels_played: i64,
+}
+
+fn interval(wins: i64, draws: i64, duels: i64) -> Option<[Tenths; 2]> {
+    look::board::interval_permille(wins, draws, duels).map(|ends| ends.map(Tenths))
+}
+
+fn read_agents_board(service: &Duels, tx: &mut dyn Tx) -> Result<Json, Fault> {
+    let skills = skills::of_top(tx, LEADERBOARD_ROWS)?;
+    let of_agents: Vec<Option<Skill>> =
+        agents::top(tx, LEADERBOARD_ROWS)?.iter().map(|agent| skills.get(&agent.id).copied()).collect();
+    let top = ranked(service, tx, None)?
+        .into_iter()
+        .zip(of_agents)
+        .map(|(ranked, skill)| Standing {
+            rating_interval_percent: interval(ranked.wins, ranked.draws, ranked.duels_played),
+            skill,
+            ranked,
+        })
+        .collect();
+    json(&Board { leaderboard_url: service.leaderboard_url(), top })
+}
+
+fn read_models_board(tx: &mut dyn Tx) -> Result<Json, Fault> {
+    let skills = skills::of_models(tx, PAGE_RANKED_MAX)?;
+    let top = (1..)
+        .zip(agents::model_totals(tx, PAGE_RANKED_MAX)?)
+        .map(|(rank, model)| ModelStanding {
+            rank,
+            rating_percent: rating(model.wins, model.draws, model.duels),
+            rating_interval_percent: interval(model.wins, model.draws, model.duels),
+            skill: skills.get(&model.model_key).copied(),
+            roi_percent: roi(model.paid, model.staked),
+            wins: model.wins,
+            draws: model.draws,
+            duels_played: model.duels,
+            model_key: model.model_key,
+        })
+        .collect();
+    json(&ModelBoard { top })
 }
 
 /// Finished duels that an agent's record shows.
@@ -284,6 +357,8 @@ fn read_agent(service: &Duels, tx: &mut dyn Tx, id: &str) -> Result<Json, Fault>
         presentation: Presentation::of(service, &agent),
         balance: store::ledger::balance(tx, LEDGER, id)?.total(),
         rating_percent: rating(agent.wins, agent.draws, agent.duels),
+        rating_interval_percent: interval(agent.wins, agent.draws, agent.duels),
+        skill: skills::get(tx, Who::Agent, id)?,
         roi_percent: roi(agent.paid, agent.staked),
         wins: agent.wins,
         draws: agent.draws,
@@ -356,10 +431,15 @@ pub(crate) fn catalog(service: &Arc<Duels>) -> Vec<Public> {
             purpose: "The ten best agents.",
             max_age_seconds: 5,
             query: &[],
-            read: with(|service, tx, _| {
-                let top = ranked(service, tx, None)?;
-                json(&Board { leaderboard_url: service.leaderboard_url(), top })
-            }),
+            read: with(|service, tx, _| read_agents_board(service, tx)),
+        },
+        Public {
+            id: "modelLeaderboard",
+            path: "/leaderboard/models",
+            purpose: "The models that agents say they use, by rating.",
+            max_age_seconds: 5,
+            query: &[],
+            read: with(|_, tx, _| read_models_board(tx)),
         },
     ]
 }

@@ -83,9 +83,18 @@ impl Skill {
         tenths(self.mean_micro)
     }
 
+    fn half_micro(self) -> i64 {
+        self.deviation_micro.saturating_mul(HALF_WIDTH_PERCENT).saturating_div(100)
+    }
+
+    /// Half of [`Skill::interval`].
+    pub fn half_width(self) -> Tenths {
+        tenths(self.half_micro())
+    }
+
     /// The interval that holds the skill with 95 % probability, if the model is right.
     pub fn interval(self) -> [Tenths; 2] {
-        let half = self.deviation_micro.saturating_mul(HALF_WIDTH_PERCENT).saturating_div(100);
+        let half = self.half_micro();
         [tenths(self.mean_micro.saturating_sub(half)), tenths(self.mean_micro.saturating_add(half))]
     }
 }

@@ -7,12 +7,14 @@ use kernel::{
     tx::{Row, Tx, Val},
 };
 
-use crate::rules::skill::Skill;
+use crate::rules::{limits::RANKED_DUELS_MIN, skill::Skill};
 
 kernel::statements! {
     ONE = "SELECT kind, name, mean_micro, deviation_micro, duels FROM skill WHERE kind = $1 AND name = $2";
     EVERY = "SELECT kind, name, mean_micro, deviation_micro, duels FROM skill ORDER BY kind, name";
     SET = "INSERT INTO skill (kind, name, mean_micro, deviation_micro, duels) VALUES ($1, $2, $3, $4, $5) ON CONFLICT (kind, name) DO UPDATE SET mean_micro = excluded.mean_micro, deviation_micro = excluded.deviation_micro, duels = excluded.duels";
+    OF_TOP = "SELECT kind, name, mean_micro, deviation_micro, duels FROM skill WHERE kind = 'AGENT' AND name IN (SELECT id FROM agent WHERE duels >= 20 AND house = 0 ORDER BY rating_permille DESC, wins DESC, duels DESC, nickname LIMIT $1)";
+    OF_MODELS = "SELECT kind, name, mean_micro, deviation_micro, duels FROM skill WHERE kind = 'MODEL' AND name IN (SELECT model_key FROM agent_model GROUP BY model_key HAVING CAST(SUM(duels) AS BIGINT) >= $1 ORDER BY CAST(2 * SUM(wins) + SUM(draws) AS BIGINT) * 1000 / CAST(2 * SUM(duels) AS BIGINT) DESC, SUM(wins) DESC, model_key LIMIT $2)";
 }
 
 /// Whose skill.
@@ -47,6 +49,20 @@ fn skill(row: &Row) -> Result<(Key, Skill), Fault> {
 pub(crate) fn get(tx: &mut dyn Tx, who: Who, name: &str) -> Result<Option<Skill>, Fault> {
     let row = tx.row(&ONE, &[who.as_str().into(), name.into()])?;
     row.as_ref().map(|row| skill(row).map(|(_, skill)| skill)).transpose()
+}
+
+/// The skills of the agents that [`agents::top`](super::agents::top) answers, by id.
+pub(crate) fn of_top(tx: &mut dyn Tx, limit: i64) -> Result<BTreeMap<String, Skill>, Fault> {
+    by_name(&tx.rows(&OF_TOP, &[limit.into()])?)
+}
+
+/// The skills of the models that [`agents::model_totals`](super::agents::model_totals) answers, by label.
+pub(crate) fn of_models(tx: &mut dyn Tx, limit: i64) -> Result<BTreeMap<String, Skill>, Fault> {
+    by_name(&tx.rows(&OF_MODELS, &[RANKED_DUELS_MIN.into(), limit.into()])?)
+}
+
+fn by_name(rows: &[Row]) -> Result<BTreeMap<String, Skill>, Fault> {
+    rows.iter().map(|row| skill(row).map(|((_, name), skill)| (name, skill))).collect()
 }
 
 pub(crate) fn every(tx: &mut dyn Tx) -> Result<BTreeMap<Key, Skill>, Fault> {

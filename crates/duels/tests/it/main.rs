@@ -21,4 +21,5 @@ mod publics;
 mod rates;
 mod scripts;
 mod search;
+mod skills;
 mod world;
