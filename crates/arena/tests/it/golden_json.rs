@@ -63,6 +63,8 @@ fn golden_shapes_of_commands() {
     until("the duel is in the chronicle", || {
         get(&format!("{server_url}/duels/v1/export")).json()["through"] == 1
     });
+    let profile = get(&url).json()["participants"][0]["public_profile_url"].as_str().unwrap().to_owned();
+    let agent = profile.split_once(&server.address).unwrap().1.to_owned();
     let messages =
         url.replace("/duels/", "/duels/v1/messages/").split_once(&server.address).unwrap().1.to_owned();
     for (name, path) in [
@@ -71,6 +73,8 @@ fn golden_shapes_of_commands() {
         ("GET /duels/v1/export", "/duels/v1/export".to_owned()),
         ("GET /duels/v1/messages/{slug}", messages),
         ("GET /leaderboard/agents", "/leaderboard/agents".to_owned()),
+        ("GET /leaderboard/models", "/leaderboard/models".to_owned()),
+        ("GET /agents/{id}", agent),
         ("GET /readyz", "/readyz".to_owned()),
         ("GET /healthz", "/healthz".to_owned()),
     ] {
