@@ -32,8 +32,8 @@ struct Summary {
     duels: u64,
     messages: u64,
     bytes: u64,
-    /// What `--after` continues from.
-    through: i64,
+    /// What `--after` continues from; `null` when `--until` may have left out duels before it.
+    through: Option<i64>,
 }
 
 pub(crate) async fn run(loaded: &Loaded, args: &ExportArgs, as_json: bool) -> Result<ExitCode, Failure> {
@@ -56,14 +56,14 @@ pub(crate) async fn run(loaded: &Loaded, args: &ExportArgs, as_json: bool) -> Re
     late.abort();
     bar.finish_and_clear();
     let Copied { duels, messages, bytes, through } = copied?;
+    let through = args.until.is_none().then_some(through);
     if as_json {
         let format = format.as_str();
         print::json(&Summary { file: path, format, duels, messages, bytes, through })?;
     } else {
-        print::data(&format!(
-            "{duels} duels with {messages} messages in {}, {bytes} bytes\nlater ones: --after {through}\n",
-            output::shown(&path)
-        ));
+        let later = through.map(|through| format!("later ones: --after {through}\n")).unwrap_or_default();
+        let file = output::shown(&path);
+        print::data(&format!("{duels} duels with {messages} messages in {file}, {bytes} bytes\n{later}"));
     }
     Ok(ExitCode::Ok)
 }

@@ -122,6 +122,7 @@ fn played_duels_come_out_in_both_formats() {
             &[&window[..], &["--output", &none.display().to_string()]].concat(),
         );
         assert_eq!(ran.code, 0, "{}", ran.stderr);
+        assert!(!ran.stdout.contains("--after"), "later ones are not after a number: {}", ran.stdout);
         if format == "jsonl" {
             assert_eq!(lines(&none), Vec::<Value>::new());
         } else {
