@@ -12,11 +12,10 @@ use crate::{
     exit::ExitCode,
     failure::Failure,
     output::{escape::printable, print},
-    remote::http::Http,
+    remote::http::{Http, SERVER_DEFAULT},
     serve::signals,
 };
 
-const SERVER_DEFAULT: &str = "http://127.0.0.1:7878";
 /// What a server may ask a command line to wait between two questions.
 const INTERVAL_SECONDS: std::ops::RangeInclusive<u64> = 1..=30;
 

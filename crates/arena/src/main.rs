@@ -7,6 +7,7 @@ mod config;
 mod demo;
 mod denied;
 mod doctor;
+mod duels_export;
 mod duels_run;
 mod exit;
 mod failure;

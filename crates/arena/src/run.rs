@@ -15,7 +15,7 @@ use crate::{
     config::{environment::Environment, layers, model::Switch, show},
     demo,
     doctor::report,
-    duels_run,
+    duels_export, duels_run,
     exit::ExitCode,
     failure::Failure,
     help, login, mcp_stdio,
@@ -123,6 +123,9 @@ fn command(cli: Cli, environment: &Environment) -> Result<ExitCode, Failure> {
         Command::Mcp(_) => block_on(mcp_stdio::run(&load()?)),
         Command::Login(_) => block_on(login::run(&load()?, as_json)),
         Command::Duels(DuelsCommand::Verify { url }) => block_on(verify::run(&url, as_json)),
+        Command::Duels(DuelsCommand::Export(args)) => {
+            block_on(duels_export::command::run(&load()?, &args, as_json))
+        }
         Command::Duels(DuelsCommand::Run(args)) => {
             let plan = duels_run::plan::Plan::of(&args)?;
             let mut loaded = load()?;

@@ -7,7 +7,11 @@ use axum::{
     extract::{Path, Request, State, rejection::PathRejection},
 };
 use http::{HeaderMap, HeaderValue, Method, Response, StatusCode, header};
-use kernel::{Fault, Kind, id::hex};
+use kernel::{
+    Fault, Kind,
+    id::hex,
+    operation::{Asked, Public},
+};
 use sha2::{Digest, Sha256};
 
 use crate::{
@@ -52,7 +56,8 @@ pub(crate) async fn serve(
         } else {
             Some(String::new())
         };
-        match read(&reading, parameter).await {
+        let asked = asked(public_read, parameter, request.uri().query());
+        match read(&reading, asked).await {
             Ok(json) => cached(request.headers(), json, public_read.max_age_seconds, told),
             Err(refused) => answer::refused(mounted, &refused, told),
         }
@@ -70,17 +75,37 @@ pub(crate) async fn serve(
     response
 }
 
-async fn read(reading: &Reading, parameter: Option<String>) -> Result<String, Refused> {
-    let house = &reading.house;
+/// What the address asks for. A part of the query that the read does not know may be a slip of the pen, and
+/// an answer to another question is worse than none.
+fn asked(public: &Public, parameter: Option<String>, query: Option<&str>) -> Result<Asked, Fault> {
     let Some(parameter) = parameter else {
-        let fault = Fault::of(Kind::NotFound, "nothing has this id; take one from a list");
-        return Err(Refused::new(fault, house.now()));
+        return Err(Fault::of(Kind::NotFound, "nothing has this id; take one from a list"));
     };
+    let mut asked = Asked { parameter, query: Vec::new() };
+    let known = || public.query.iter().map(|part| part.name).collect::<Vec<_>>().join(", ");
+    for (name, value) in url::form_urlencoded::parse(query.unwrap_or_default().as_bytes()) {
+        if public.query.is_empty() {
+            break;
+        }
+        match public.query.iter().find(|part| part.name == name) {
+            Some(part) if asked.query(part.name).is_none() => {
+                asked.query.push((part.name, value.into_owned()));
+            }
+            _ => {
+                let message = format!("the query may hold {}, each once; correct the address", known());
+                return Err(Fault::of(Kind::Invalid, message));
+            }
+        }
+    }
+    Ok(asked)
+}
+
+async fn read(reading: &Reading, asked: Result<Asked, Fault>) -> Result<String, Refused> {
+    let house = &reading.house;
+    let asked = asked.map_err(|fault| Refused::new(fault, house.now()))?;
     let (shared, product, public) = (Arc::clone(house), reading.product, reading.public);
-    let read = house
-        .store
-        .read(move |tx| (shared.products[product].product.publics[public].read)(tx, &parameter))
-        .await;
+    let read =
+        house.store.read(move |tx| (shared.products[product].product.publics[public].read)(tx, &asked)).await;
     read.map_err(|fault| Refused::new(fault, house.now()))
 }
 

@@ -6,7 +6,7 @@ use kernel::{Fault, tx::Tx};
 use store::ledger;
 
 use crate::{
-    LEDGER,
+    LEDGER, chronicle,
     tables::{agents, duels},
 };
 
@@ -34,6 +34,10 @@ pub fn audit(tx: &mut dyn Tx) -> Result<ledger::Audit, Fault> {
     for nickname in duels::miscounted(tx)? {
         audit.violations.push(format!("{nickname} has a counter that differs from its finished duels"));
     }
+    for model in agents::miscounted_models(tx)? {
+        audit.violations.push(format!("the counters of model {model} differ from its finished duels"));
+    }
+    audit.violations.extend(chronicle::gaps(tx)?);
     let (_, burned) = duels::totals(tx)?;
     if burned != audit.burned {
         audit.violations.push(format!("the ledger burned {}, the duels say {burned}", audit.burned));

@@ -25,8 +25,10 @@ use search::{embedding::Embed, finder::Finder};
 pub mod audit;
 pub mod avatars;
 pub mod behaviour;
+pub mod chronicle;
 mod cursor;
 mod events;
+mod export;
 pub mod fault;
 pub mod ops;
 pub mod outside;
@@ -56,21 +58,24 @@ pub const SCHEMA: store::Schema = store::Schema {
         include_str!("../migrations/0002_search.sql"),
         include_str!("../migrations/0003_avatars.sql"),
         include_str!("../migrations/0004_presentation.sql"),
+        include_str!("../migrations/0005_chronicle.sql"),
     ],
 };
 
 /// Every statement, for the test that prepares them on both engines.
 pub fn statements() -> Vec<&'static Sql> {
-    use tables::{agents, avatars, duels, gifts, messages, opponents, presences, secrets};
+    use tables::{agents, avatars, chronicle, duels, gifts, messages, opponents, presences, secrets, skills};
     [
         agents::ALL,
         avatars::ALL,
+        chronicle::ALL,
         duels::ALL,
         gifts::ALL,
         messages::ALL,
         opponents::ALL,
         presences::ALL,
         secrets::ALL,
+        skills::ALL,
     ]
     .concat()
 }
@@ -182,6 +187,10 @@ impl Duels {
 
     pub(crate) fn duel_url(&self, slug: &str) -> String {
         format!("{}/duels/{slug}", self.public_url)
+    }
+
+    pub(crate) fn messages_url(&self, slug: &str, after: i64) -> String {
+        format!("{}{}", self.public_url, publics::messages_path(slug, after))
     }
 
     pub(crate) fn avatar_url(&self, name: &str) -> String {

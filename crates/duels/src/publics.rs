@@ -7,13 +7,13 @@ use std::sync::Arc;
 use kernel::{
     Fault, Kind, Moment,
     id::is_slug,
-    operation::{Json, Public},
+    operation::{Asked, Json, Public, Query},
     tx::Tx,
 };
 use serde::Serialize;
 
 use crate::{
-    Duels, LEDGER, behaviour,
+    Duels, LEDGER, behaviour, export,
     ops::{
         get_arena_feed::Event,
         get_leaderboard::{Ranked, ranked},
@@ -21,11 +21,15 @@ use crate::{
     },
     rules::{
         demand::{Duel, Side},
-        limits::OPEN_DUELS_MAX,
+        limits::{LEADERBOARD_ROWS, OPEN_DUELS_MAX, PAGE_RANKED_MAX},
         rating::{Tenths, rating, roi},
         settle::{DemandSource, Settlement, SideResult},
+        skill::Skill,
     },
-    tables::{agents, duels, messages},
+    tables::{
+        agents, duels, messages,
+        skills::{self, Who},
+    },
 };
 
 /// One side of a public duel. What is secret until settlement is `null` until then.
@@ -67,10 +71,27 @@ pub struct DuelRecord {
     distributable_pot: i64,
     burn: Option<i64>,
     participants: [Party; 2],
-    /// How many messages the duel has; the transcript shows the first of them. `null` until settlement.
+    /// How many messages the duel has. `null` until settlement.
     messages: Option<i64>,
-    /// Empty before settlement.
+    /// The first of them. Empty before settlement.
     transcript: Vec<Line>,
+    /// Where the transcript goes on; `null` when it is whole.
+    more_messages_url: Option<String>,
+}
+
+/// What follows the transcript of a record.
+#[derive(Debug, Serialize)]
+struct Continuation {
+    slug: String,
+    duel_url: String,
+    messages: Option<i64>,
+    transcript: Vec<Line>,
+    more_messages_url: Option<String>,
+}
+
+/// Where the messages of a duel after number `after` are on this server.
+pub(crate) fn messages_path(slug: &str, after: i64) -> String {
+    format!("/duels/v1/messages/{slug}?after={after}")
 }
 
 fn party(service: &Duels, duel: &Duel, side: Side) -> Party {
@@ -99,18 +120,7 @@ pub fn duel_record(service: &Duels, tx: &mut dyn Tx, slug: &str) -> Result<DuelR
 
 fn record(service: &Duels, tx: &mut dyn Tx, duel: &Duel) -> Result<DuelRecord, Fault> {
     let finish = duel.finish.as_ref();
-    let transcript = match finish {
-        None => Vec::new(),
-        Some(_) => messages::transcript(tx, &duel.slug)?
-            .into_iter()
-            .map(|(nickname, message)| Line {
-                seq: message.seq,
-                nickname,
-                sent_at: message.sent_at,
-                message: message.text,
-            })
-            .collect(),
-    };
+    let (transcript, more_messages_url) = transcript(service, tx, duel, 0)?;
     Ok(DuelRecord {
         slug: duel.slug.clone(),
         duel_url: service.duel_url(&duel.slug),
@@ -126,6 +136,44 @@ fn record(service: &Duels, tx: &mut dyn Tx, duel: &Duel) -> Result<DuelRecord, F
         participants: [party(service, duel, Side::A), party(service, duel, Side::B)],
         messages: finish.map(|_| duel.last_seq),
         transcript,
+        more_messages_url,
+    })
+}
+
+/// The messages of a settled duel after number `after` that fit in one answer, and where the next ones are.
+fn transcript(
+    service: &Duels,
+    tx: &mut dyn Tx,
+    duel: &Duel,
+    after: i64,
+) -> Result<(Vec<Line>, Option<String>), Fault> {
+    if duel.finish.is_none() || duel.last_seq <= after {
+        return Ok((Vec::new(), None));
+    }
+    let lines: Vec<Line> = messages::transcript(tx, &duel.slug, after)?
+        .into_iter()
+        .map(|(nickname, message)| Line {
+            seq: message.seq,
+            nickname,
+            sent_at: message.sent_at,
+            message: message.text,
+        })
+        .collect();
+    let shown = lines.last().map_or(duel.last_seq, |line| line.seq);
+    let more = (shown < duel.last_seq).then(|| service.messages_url(&duel.slug, shown));
+    Ok((lines, more))
+}
+
+fn read_messages(service: &Duels, tx: &mut dyn Tx, asked: &Asked) -> Result<Json, Fault> {
+    let after = export::whole_number(asked, "after")?.unwrap_or(0);
+    let duel = duel(tx, &asked.parameter)?;
+    let (transcript, more_messages_url) = transcript(service, tx, &duel, after)?;
+    json(&Continuation {
+        duel_url: service.duel_url(&duel.slug),
+        messages: duel.finish.as_ref().map(|_| duel.last_seq),
+        slug: duel.slug,
+        transcript,
+        more_messages_url,
     })
 }
 
@@ -156,6 +204,10 @@ struct AgentRecord {
     auto_bio: String,
     balance: i64,
     rating_percent: Option<Tenths>,
+    /// The interval of 95 % around the rating, by Wilson's formula.
+    rating_interval_percent: Option<[Tenths; 2]>,
+    /// `null` until the chronicle has a duel of the agent.
+    skill: Option<Skill>,
     roi_percent: Option<Tenths>,
     wins: i64,
     draws: i64,
@@ -167,7 +219,72 @@ struct AgentRecord {
 #[derive(Debug, Serialize)]
 struct Board {
     leaderboard_url: String,
-    top: Vec<Ranked>,
+    top: Vec<Standing>,
+}
+
+#[derive(Debug, Serialize)]
+struct Standing {
+    #[serde(flatten)]
+    ranked: Ranked,
+    rating_interval_percent: Option<[Tenths; 2]>,
+    skill: Option<Skill>,
+}
+
+#[derive(Debug, Serialize)]
+struct ModelBoard {
+    top: Vec<ModelStanding>,
+}
+
+#[derive(Debug, Serialize)]
+struct ModelStanding {
+    rank: usize,
+    model_key: String,
+    rating_percent: Option<Tenths>,
+    rating_interval_percent: Option<[Tenths; 2]>,
+    skill: Option<Skill>,
+    roi_percent: Option<Tenths>,
+    wins: i64,
+    draws: i64,
+    duels_played: i64,
+}
+
+fn interval(wins: i64, draws: i64, duels: i64) -> Option<[Tenths; 2]> {
+    look::board::interval_permille(wins, draws, duels).map(|ends| ends.map(Tenths))
+}
+
+fn read_agents_board(service: &Duels, tx: &mut dyn Tx) -> Result<Json, Fault> {
+    let skills = skills::of_top(tx, LEADERBOARD_ROWS)?;
+    let of_agents: Vec<Option<Skill>> =
+        agents::top(tx, LEADERBOARD_ROWS)?.iter().map(|agent| skills.get(&agent.id).copied()).collect();
+    let top = ranked(service, tx, None)?
+        .into_iter()
+        .zip(of_agents)
+        .map(|(ranked, skill)| Standing {
+            rating_interval_percent: interval(ranked.wins, ranked.draws, ranked.duels_played),
+            skill,
+            ranked,
+        })
+        .collect();
+    json(&Board { leaderboard_url: service.leaderboard_url(), top })
+}
+
+fn read_models_board(tx: &mut dyn Tx) -> Result<Json, Fault> {
+    let skills = skills::of_models(tx, PAGE_RANKED_MAX)?;
+    let top = (1..)
+        .zip(agents::model_totals(tx, PAGE_RANKED_MAX)?)
+        .map(|(rank, model)| ModelStanding {
+            rank,
+            rating_percent: rating(model.wins, model.draws, model.duels),
+            rating_interval_percent: interval(model.wins, model.draws, model.duels),
+            skill: skills.get(&model.model_key).copied(),
+            roi_percent: roi(model.paid, model.staked),
+            wins: model.wins,
+            draws: model.draws,
+            duels_played: model.duels,
+            model_key: model.model_key,
+        })
+        .collect();
+    json(&ModelBoard { top })
 }
 
 /// Finished duels that an agent's record shows.
@@ -240,6 +357,8 @@ fn read_agent(service: &Duels, tx: &mut dyn Tx, id: &str) -> Result<Json, Fault>
         presentation: Presentation::of(service, &agent),
         balance: store::ledger::balance(tx, LEDGER, id)?.total(),
         rating_percent: rating(agent.wins, agent.draws, agent.duels),
+        rating_interval_percent: interval(agent.wins, agent.draws, agent.duels),
+        skill: skills::get(tx, Who::Agent, id)?,
         roi_percent: roi(agent.paid, agent.staked),
         wins: agent.wins,
         draws: agent.draws,
@@ -253,9 +372,9 @@ fn read_agent(service: &Duels, tx: &mut dyn Tx, id: &str) -> Result<Json, Fault>
 
 /// The public reads.
 pub(crate) fn catalog(service: &Arc<Duels>) -> Vec<Public> {
-    let with = |read: fn(&Duels, &mut dyn Tx, &str) -> Result<Json, Fault>| {
+    let with = |read: fn(&Duels, &mut dyn Tx, &Asked) -> Result<Json, Fault>| {
         let service = Arc::clone(service);
-        Box::new(move |tx: &mut dyn Tx, parameter: &str| read(&service, tx, parameter))
+        Box::new(move |tx: &mut dyn Tx, asked: &Asked| read(&service, tx, asked))
     };
     vec![
         Public {
@@ -263,6 +382,7 @@ pub(crate) fn catalog(service: &Arc<Duels>) -> Vec<Public> {
             path: "/duels/v1/settled",
             purpose: "The newest settled duels with the opened commitments of their demands.",
             max_age_seconds: 1,
+            query: &[],
             read: with(|service, tx, _| read_feed(service, tx)),
         },
         Public {
@@ -270,6 +390,7 @@ pub(crate) fn catalog(service: &Arc<Duels>) -> Vec<Public> {
             path: "/duels/v1/active",
             purpose: "The newest active duels with the commitments of demands already submitted.",
             max_age_seconds: 1,
+            query: &[],
             read: with(|service, tx, _| read_open(service, tx)),
         },
         Public {
@@ -277,24 +398,48 @@ pub(crate) fn catalog(service: &Arc<Duels>) -> Vec<Public> {
             path: "/duels/{slug}",
             purpose: "One duel: stakes, deadline and commitments at once; transcript, demands and salts after settlement.",
             max_age_seconds: 1,
-            read: with(read_duel),
+            query: &[],
+            read: with(|service, tx, asked| read_duel(service, tx, &asked.parameter)),
+        },
+        Public {
+            id: "messages",
+            path: "/duels/v1/messages/{slug}",
+            purpose: "The messages of one settled duel after a number, for transcripts that its record only begins.",
+            max_age_seconds: 1,
+            query: &[Query { name: "after", meaning: "The number of the last message that you have." }],
+            read: with(read_messages),
+        },
+        Public {
+            id: "export",
+            path: "/duels/v1/export",
+            purpose: "Settled duels, oldest first, at most 100 a page: the same records with their transcripts. Query: since and until (instants), after and through (from the page before). `arena duels export` reads this.",
+            max_age_seconds: 1,
+            query: export::QUERY,
+            read: with(export::read),
         },
         Public {
             id: "agent",
             path: "/agents/{id}",
             purpose: "One agent: presentation, counters and its newest results.",
             max_age_seconds: 5,
-            read: with(read_agent),
+            query: &[],
+            read: with(|service, tx, asked| read_agent(service, tx, &asked.parameter)),
         },
         Public {
             id: "agentLeaderboard",
             path: "/leaderboard/agents",
             purpose: "The ten best agents.",
             max_age_seconds: 5,
-            read: with(|service, tx, _| {
-                let top = ranked(service, tx, None)?;
-                json(&Board { leaderboard_url: service.leaderboard_url(), top })
-            }),
+            query: &[],
+            read: with(|service, tx, _| read_agents_board(service, tx)),
+        },
+        Public {
+            id: "modelLeaderboard",
+            path: "/leaderboard/models",
+            purpose: "The models that agents say they use, by rating.",
+            max_age_seconds: 5,
+            query: &[],
+            read: with(|_, tx, _| read_models_board(tx)),
         },
     ]
 }

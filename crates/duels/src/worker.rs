@@ -1,4 +1,5 @@
-//! The deadline worker: settles duels that nobody touches. Every node runs one; none is special.
+//! The deadline worker: settles duels that nobody touches. Every node runs one, and a chronicler beside
+//! it; none is special.
 
 use std::{sync::Arc, time::Duration};
 
@@ -9,7 +10,7 @@ use kernel::{
 };
 use store::Store;
 
-use crate::{Duels, settlement::SettleDue, tables::duels};
+use crate::{Duels, chronicle, settlement::SettleDue, tables::duels};
 
 /// How often a node looks, in real time: well under the second in which a due duel must settle.
 pub const POLL_MS: u64 = 100;
@@ -61,8 +62,12 @@ pub async fn run_once(store: &Store, ids: &Arc<dyn Ids>) -> Result<usize, Fault>
     failed.map_or(Ok(settled), Err)
 }
 
-/// Settles due duels until `shutdown` turns true; a store that is away is waited for.
-pub async fn run(store: Store, service: Arc<Duels>, mut shutdown: tokio::sync::watch::Receiver<bool>) {
+/// Settles due duels and writes the chronicle until `shutdown` turns true; a store that is away is waited for.
+pub async fn run(store: Store, service: Arc<Duels>, shutdown: tokio::sync::watch::Receiver<bool>) {
+    tokio::join!(settle(store.clone(), service, shutdown.clone()), chronicle::run(store, shutdown));
+}
+
+async fn settle(store: Store, service: Arc<Duels>, mut shutdown: tokio::sync::watch::Receiver<bool>) {
     while !*shutdown.borrow() {
         match run_once(&store, service.ids()).await {
             Ok(settled) if settled >= BATCH => continue,

@@ -219,7 +219,30 @@ pub struct Budget {
     pub per_hour: u32,
 }
 
-type ReadPublic = dyn Fn(&mut dyn Tx, &str) -> Result<Json, Fault> + Send + Sync;
+type ReadPublic = dyn Fn(&mut dyn Tx, &Asked) -> Result<Json, Fault> + Send + Sync;
+
+/// A part of a query string that a public read understands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Query {
+    pub name: &'static str,
+    /// For the documentation.
+    pub meaning: &'static str,
+}
+
+/// What a public read is asked for.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Asked {
+    /// The path parameter; empty when the path has none.
+    pub parameter: String,
+    /// The parts of the query that were given, each at most once and of a name that the read knows.
+    pub query: Vec<(&'static str, String)>,
+}
+
+impl Asked {
+    pub fn query(&self, name: &str) -> Option<&str> {
+        self.query.iter().find(|(known, _)| *known == name).map(|(_, value)| value.as_str())
+    }
+}
 
 /// A read that needs no credential: what the product publishes, as JSON over GET.
 pub struct Public {
@@ -231,7 +254,8 @@ pub struct Public {
     pub purpose: &'static str,
     /// How long a copy may be reused.
     pub max_age_seconds: u32,
-    /// Gets the path parameter, or the empty text when there is none.
+    /// What the query may hold. Where that is nothing, any query is ignored; else a strange one is refused.
+    pub query: &'static [Query],
     pub read: Box<ReadPublic>,
 }
 

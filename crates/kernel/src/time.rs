@@ -57,8 +57,16 @@ impl Serialize for Moment {
 impl<'de> Deserialize<'de> for Moment {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = Cow::<'de, str>::deserialize(deserializer)?;
-        let at: jiff::Timestamp =
-            text.parse().map_err(|_| de::Error::custom("expected an RFC 3339 instant in UTC"))?;
+        text.parse().map_err(|()| de::Error::custom("expected an RFC 3339 instant in UTC"))
+    }
+}
+
+impl std::str::FromStr for Moment {
+    type Err = ();
+
+    /// Reads an RFC 3339 instant.
+    fn from_str(text: &str) -> Result<Self, ()> {
+        let at: jiff::Timestamp = text.parse().map_err(|_| ())?;
         Ok(Self(at.as_millisecond()))
     }
 }

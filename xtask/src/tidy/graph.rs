@@ -13,12 +13,13 @@ pub(super) const CRATES_LIMIT: usize = 500;
 const BINARY: &str = "arena";
 /// Two versions of one of these in a process do not see each other's types, or double the build.
 const SINGLE: [&str; 8] = ["tokio", "hyper", "http", "axum", "reqwest", "rustls", "serde", "libsqlite3-sys"];
-/// Second cryptography libraries (C builds, another set of certificates to trust), and a client of
-/// PostgreSQL that panics inside a runtime.
-const BANNED: [(&str, &str); 4] = [
+/// Second cryptography libraries (C builds, another set of certificates to trust), dozens of crates for one
+/// file format, and a client of PostgreSQL that panics inside a runtime.
+const BANNED: [(&str, &str); 5] = [
     ("openssl-sys", "choose features that use rustls with ring"),
     ("native-tls", "choose features that use rustls with ring"),
     ("aws-lc-sys", "choose features that use rustls with ring"),
+    ("arrow-array", "write Parquet with the low-level writer, without its feature arrow"),
     ("postgres", "use tokio-postgres on a thread of the store"),
 ];
 

@@ -14,12 +14,13 @@ struct Layer {
     tests: &'static [&'static str],
 }
 
-const LAYERS: [Layer; 17] = [
+const LAYERS: [Layer; 18] = [
     Layer { name: "kernel", below: &[], tests: &[] },
     Layer { name: "store", below: &["kernel"], tests: &["testkit"] },
     Layer { name: "identity", below: &["kernel", "store"], tests: &["testkit"] },
     Layer { name: "look", below: &["kernel"], tests: &[] },
     Layer { name: "cards", below: &["kernel", "look"], tests: &[] },
+    Layer { name: "export", below: &["kernel"], tests: &[] },
     Layer { name: "net", below: &[], tests: &[] },
     Layer { name: "pictures", below: &[], tests: &[] },
     Layer { name: "semantic", below: &[], tests: &[] },
@@ -35,6 +36,7 @@ const LAYERS: [Layer; 17] = [
             "store",
             "identity",
             "cards",
+            "export",
             "net",
             "openai",
             "pictures",

@@ -2,7 +2,9 @@
 
 use clap::{Args, Subcommand};
 
-use crate::config::layers::FlagValue;
+use kernel::Moment;
+
+use crate::{config::layers::FlagValue, duels_export::output::Format};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum McpCommand {
@@ -89,8 +91,66 @@ wait between two duels is skipped.
   arena duels run --a honest --b greedy --rounds 2000
   arena duels run --a tit-for-tat --b \"python3 examples/agent.py\" --rounds 20";
 
+/// An instant, or the beginning of a day in UTC.
+fn moment(text: &str) -> Result<Moment, String> {
+    let is_day = text.len() == "2026-08-24".len();
+    let whole = if is_day { format!("{text}T00:00:00Z") } else { text.to_owned() };
+    whole
+        .parse()
+        .map_err(|()| "write an instant like 2026-08-24T14:27:00Z, or a day like 2026-08-24".to_owned())
+}
+
+#[derive(Debug, Clone, Args)]
+pub(crate) struct ExportArgs {
+    /// Duels that finished then or later: an instant (RFC 3339) or a day (UTC)
+    #[arg(long, value_name = "WHEN", value_parser = moment, required_unless_present = "after")]
+    pub(crate) since: Option<Moment>,
+    /// Duels that finished before then [default: all until now]
+    #[arg(long, value_name = "WHEN", value_parser = moment)]
+    pub(crate) until: Option<Moment>,
+    /// Only duels after those of an earlier export, which told this number at its end
+    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(i64).range(0..))]
+    pub(crate) after: Option<i64>,
+    #[arg(long, value_name = "FORMAT", value_enum, default_value_t = Format::Jsonl, help = "How to write them")]
+    pub(crate) format: Format,
+    /// Where to write [default: arena-duels.jsonl or arena-duels.parquet]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) output: Option<std::path::PathBuf>,
+    /// Replace the file if it exists
+    #[arg(long)]
+    pub(crate) force: bool,
+    #[arg(long, value_name = "URL", help = "Server to read from [default: http://127.0.0.1:7878]")]
+    pub(crate) server: Option<String>,
+}
+
+/// What an export is made of.
+const EXPORT_HELP: &str = "\
+No key is needed: an export holds what the server publishes. A line of JSON is
+the record that the address of the duel answers, with the whole transcript. In
+Parquet the sides are columns, a_ the challenger's and b_ the other's, and the
+transcript is a list. The order is that of settlement. The file appears when it
+is whole, or not at all.
+
+  arena duels export --since 2026-08-24 --output duels.jsonl
+  arena duels export --since 2026-08-24 --server https://arena.example
+  arena duels export --after 1234 --format parquet --output later.parquet";
+
+impl DuelsCommand {
+    pub(crate) fn flags(&self) -> Vec<FlagValue> {
+        match self {
+            Self::Export(args) => {
+                FlagValue::given("server", "--server", args.server.as_ref()).into_iter().collect()
+            }
+            Self::Run(_) | Self::Verify { .. } => Vec::new(),
+        }
+    }
+}
+
 #[derive(Debug, Subcommand)]
 pub(crate) enum DuelsCommand {
+    /// Write the settled duels of a server to a file
+    #[command(after_help = EXPORT_HELP)]
+    Export(ExportArgs),
     /// Play many duels between two players and compare them
     #[command(after_help = RUN_HELP)]
     Run(RunArgs),

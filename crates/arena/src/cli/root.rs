@@ -66,7 +66,7 @@ pub(crate) enum Command {
     /// Run an MCP server over standard input and output
     #[command(subcommand)]
     Mcp(client::McpCommand),
-    /// Play many duels and compare, or verify one of any server
+    /// Play many duels, export all of any server, or verify one
     #[command(subcommand)]
     Duels(client::DuelsCommand),
     /// Get a key for this machine by a code that you type in a browser
@@ -101,7 +101,8 @@ impl Command {
             Self::Admin(command) => command.store().flags(),
             Self::Doctor(args) => args.store.flags(),
             Self::Config(house::ConfigCommand::Show(args)) => args.flags(),
-            Self::Duels(_) | Self::Completions(_) | Self::Help(_) => Vec::new(),
+            Self::Duels(command) => command.flags(),
+            Self::Completions(_) | Self::Help(_) => Vec::new(),
         }
     }
 }

@@ -6,6 +6,9 @@ use serde_json::Value;
 
 use crate::{exit::ExitCode, failure::Failure, output::escape::printable};
 
+/// The server of a command that names none.
+pub(crate) const SERVER_DEFAULT: &str = "http://127.0.0.1:7878";
+
 const CONNECT_TIME: Duration = Duration::from_secs(5);
 const REQUEST_TIME: Duration = Duration::from_secs(30);
 /// More than this is no answer of an Arena server.

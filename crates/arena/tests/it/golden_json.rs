@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use testkit::golden::compare;
 
 use crate::{
+    faults::load::until,
     http::{call, get},
     process::{Home, Running},
     seen::{self, Kinds},
@@ -54,10 +55,26 @@ fn golden_shapes_of_commands() {
     let settled = get(&format!("http://{}/duels/v1/settled", server.address)).json();
     let url = settled["duels"][0]["duel_url"].as_str().unwrap().to_owned();
     let verified = home.json(&["duels", "verify", &url, "--json"]);
+    let file = home.path().join("duels.jsonl").display().to_string();
+    let server_url = format!("http://{}", server.address);
+    let window = ["--since", "2020-01-01", "--server", &server_url, "--output", &file];
+    let exported = home.json(&[&["duels", "export", "--json"], &window[..]].concat());
+    // The chronicler may not have been there yet, and a page without duels has no shape of theirs.
+    until("the duel is in the chronicle", || {
+        get(&format!("{server_url}/duels/v1/export")).json()["through"] == 1
+    });
+    let profile = get(&url).json()["participants"][0]["public_profile_url"].as_str().unwrap().to_owned();
+    let agent = profile.split_once(&server.address).unwrap().1.to_owned();
+    let messages =
+        url.replace("/duels/", "/duels/v1/messages/").split_once(&server.address).unwrap().1.to_owned();
     for (name, path) in [
         ("GET /duels/v1/settled", "/duels/v1/settled".to_owned()),
         ("GET /duels/{slug}", url.split_once(&server.address).unwrap().1.to_owned()),
+        ("GET /duels/v1/export", "/duels/v1/export".to_owned()),
+        ("GET /duels/v1/messages/{slug}", messages),
         ("GET /leaderboard/agents", "/leaderboard/agents".to_owned()),
+        ("GET /leaderboard/models", "/leaderboard/models".to_owned()),
+        ("GET /agents/{id}", agent),
         ("GET /readyz", "/readyz".to_owned()),
         ("GET /healthz", "/healthz".to_owned()),
     ] {
@@ -66,6 +83,7 @@ fn golden_shapes_of_commands() {
     server.stop();
     shapes.insert("admin key revoke alpha PREFIX".to_owned(), shape(&revoked));
     shapes.insert("duels verify URL".to_owned(), shape(&verified));
+    shapes.insert("duels export --since WHEN".to_owned(), shape(&exported));
     let failed = home.run(&["admin", "user", "create", "alpha", "--json"]);
     shapes.insert("a failure, on stderr".to_owned(), shape(&serde_json::from_str(&failed.stderr).unwrap()));
     compare("json/shapes.json", &format!("{}\n", serde_json::to_string_pretty(&shapes).unwrap()));

@@ -11,6 +11,7 @@ mod conformance;
 mod coverage;
 mod demo;
 mod doctor;
+mod duels_export;
 mod duels_run;
 mod elsewhere;
 mod errors;

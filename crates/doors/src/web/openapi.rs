@@ -111,15 +111,19 @@ fn operation(product: &Product, entry: &Entry) -> Result<Value, WiringError> {
 
 fn public_read(product: &Product, public: &Public) -> Value {
     let parameter = public.path.split_once('{').and_then(|(_, rest)| rest.strip_suffix('}'));
-    let parameters: Vec<_> = parameter
+    let in_path = parameter
         .into_iter()
-        .map(|name| json!({"name": name, "in": "path", "required": true, "schema": {"type": "string"}}))
-        .collect();
+        .map(|name| json!({"name": name, "in": "path", "required": true, "schema": {"type": "string"}}));
+    let in_query = public.query.iter().map(|part| {
+        json!({"name": part.name, "in": "query", "description": part.meaning, "schema": {"type": "string"}})
+    });
+    let parameters: Vec<_> = in_path.chain(in_query).collect();
     let mut responses = json!({
         "200": {"description": "The answer.", "content": {"application/json": {"schema": {"type": "object"}}}},
         "304": {"description": "The copy that the caller has is still good."},
     });
-    for kind in [Kind::NotFound, Kind::Unavailable, Kind::Internal] {
+    let invalid = (!public.query.is_empty()).then_some(Kind::Invalid);
+    for kind in invalid.into_iter().chain([Kind::NotFound, Kind::Unavailable, Kind::Internal]) {
         let name = format!("#/components/responses/{}", response_name(product, kind));
         responses[status::of(kind).as_str()] = json!({"$ref": name});
     }

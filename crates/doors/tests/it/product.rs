@@ -11,7 +11,7 @@ use kernel::{
     input::Whole,
     operation::{
         Budget, CardRead, CardShown, Code, Doc, Entry, First, Hints, LiveEvent, LiveKind, Operation, Page,
-        PageRead, Pages, Product, Public, Spec, Step, Stream, StreamEvent, Then, Waiting,
+        PageRead, Pages, Product, Public, Query, Spec, Step, Stream, StreamEvent, Then, Waiting,
     },
     principal::{Call, Principal},
     tx::{Command, Tx, Verdict},
@@ -391,6 +391,7 @@ pub(crate) fn toy() -> Product {
             path: "/toy/v1/total",
             purpose: "How many callers there are.",
             max_age_seconds: 5,
+            query: &[],
             read: Box::new(|_, _| Ok(json!({"callers": 2}).to_string())),
         },
         Public {
@@ -398,9 +399,16 @@ pub(crate) fn toy() -> Product {
             path: "/toy/v1/of/{id}",
             purpose: "The counter of one caller.",
             max_age_seconds: 60,
-            read: Box::new(|tx, id| match tx.row(&COUNT, &[id.into()])? {
-                Some(row) => Ok(json!({"id": id, "count": row.i64(0)?}).to_string()),
-                None => Err(Fault::of(Kind::NotFound, "nobody has this id; take one from a list")),
+            query: &[Query { name: "as", meaning: "How to call it." }],
+            read: Box::new(|tx, asked| {
+                let id = &asked.parameter;
+                match tx.row(&COUNT, &[id.into()])? {
+                    Some(row) => {
+                        let id = asked.query("as").unwrap_or(id);
+                        Ok(json!({"id": id, "count": row.i64(0)?}).to_string())
+                    }
+                    None => Err(Fault::of(Kind::NotFound, "nobody has this id; take one from a list")),
+                }
             }),
         },
     ];

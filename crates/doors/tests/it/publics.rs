@@ -37,6 +37,24 @@ testkit::both_engines! {
 }
 
 #[tokio::test]
+async fn a_query_is_understood_or_refused() {
+    let place = TestPlace::sqlite();
+    let world = World::new(&place).await;
+    world.rest("/toy/v1/poke", ALPHA, &json!({"by": 2})).await;
+    let of = format!("/toy/v1/of/{:0>24}", "a");
+    let got = world.send("GET", &format!("{of}?as=a+b%26c"), &[], b"").await;
+    assert_eq!((got.status, &got.json()["id"]), (200, &json!("a b&c")));
+    for query in ["sa=x", "as=x&as=y", "as=x&sa=y", "x"] {
+        let got = world.send("GET", &format!("{of}?{query}"), &[], b"").await;
+        assert_eq!(got.status, 400, "{query}");
+        assert!(got.text.contains("the query may hold as, each once"), "{}", got.text);
+    }
+    let got = world.send("GET", "/toy/v1/total?utm=x", &[], b"").await;
+    assert_eq!(got.status, 200, "a read without a query ignores it");
+    world.end().await;
+}
+
+#[tokio::test]
 async fn what_is_not_there() {
     let place = TestPlace::sqlite();
     let world = World::new(&place).await;

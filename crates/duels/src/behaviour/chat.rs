@@ -37,7 +37,7 @@ fn brief(tx: &mut dyn Tx, agent: &str) -> Result<Option<BioBrief>, Fault> {
     let mut transcript = String::new();
     let me = agents::me(tx, agent)?.nickname;
     for duel in duels::finished(tx, agent, i64::MAX, DUELS_TOLD)?.iter().rev() {
-        for (writer, message) in messages::transcript(tx, &duel.slug)? {
+        for (writer, message) in messages::transcript(tx, &duel.slug, 0)? {
             let by = if writer == me { "agent" } else { "opponent" };
             // Writing to a String cannot fail.
             let _ = writeln!(transcript, "{by}: {}", message.text.replace('\n', " "));

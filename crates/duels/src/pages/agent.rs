@@ -10,7 +10,7 @@ use look::{
 };
 use maud::html;
 
-use super::feed;
+use super::{boards, feed};
 use crate::{
     LEDGER, avatars, behaviour, publics,
     rules::{
@@ -21,6 +21,7 @@ use crate::{
     tables::{
         agents::{self, Agent},
         duels,
+        skills::{self, Who},
     },
     text,
 };
@@ -33,6 +34,7 @@ pub(super) fn read(tx: &mut dyn Tx, id: &str) -> Result<Page, Fault> {
     let now = tx.now();
     let held = store::ledger::balance(tx, LEDGER, id)?;
     let models = agents::models(tx, id)?;
+    let skill = skills::get(tx, Who::Agent, id)?;
     let finished = duels::finished(tx, id, i64::MAX, PAGE_DUELS_MAX)?;
     let behaviour = agent.auto_bio.clone().unwrap_or_else(|| behaviour::NONE_YET.to_owned());
     let main = html! {
@@ -55,8 +57,15 @@ pub(super) fn read(tx: &mut dyn Tx, id: &str) -> Result<Page, Fault> {
                     (board::whisker(rating.0, interval))
                 }
             }
+            div {
+                b { @match skill { Some(skill) => { (skill.estimate()) } None => { "–" } } }
+                span { "skill" @if let Some(skill) = skill { ", between " (skill.interval()[0]) " and " (skill.interval()[1]) } }
+            }
             div { b { (number(held.total())) } span { "points, " (number(held.locked)) " of them at stake" } }
             div { b { @match roi(agent.paid, agent.staked) { Some(roi) => { (signed(&roi)) " %" } None => { "–" } } } span { "return on what it staked" } }
+        }
+        @if agent.duels > 0 {
+            (boards::numbers_of(&agent, skill, &models))
         }
         @if finished.is_empty() {
             p class="muted" { "No finished duel yet. The map, the line and the partners appear with the first." }

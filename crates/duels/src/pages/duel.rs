@@ -28,7 +28,7 @@ pub(super) fn read(service: &Duels, tx: &mut dyn Tx, slug: &str) -> Result<Page,
         }
         Some(finish) => {
             let event = Event::of(service, &duel)?;
-            let transcript = messages::transcript(tx, &duel.slug)?;
+            let transcript = messages::transcript(tx, &duel.slug, 0)?;
             let main = settled(service, &duel, finish, &event.summary, &transcript, now);
             (event.summary, main)
         }
@@ -123,7 +123,10 @@ fn settled(
         @if transcript.is_empty() { p class="muted" { "Neither wrote a word." } }
         (chat(duel, transcript))
         @if duel.last_seq > TRANSCRIPT_MESSAGES_MAX {
-            p class="muted" { "The first " (number(TRANSCRIPT_MESSAGES_MAX)) " of " (number(duel.last_seq)) " messages." }
+            p {
+                "These are the first " (number(TRANSCRIPT_MESSAGES_MAX)) " of " (number(duel.last_seq)) " messages. "
+                a href=(publics::messages_path(&duel.slug, TRANSCRIPT_MESSAGES_MAX)) { "The other " (number(duel.last_seq - TRANSCRIPT_MESSAGES_MAX)) " as JSON" }
+            }
         }
         h2 { "The demands, unsealed" }
         p { "Each demand was sealed when it was made: its commitment was public while the duel still ran. Anybody can recompute it." }

@@ -27,8 +27,15 @@ pub const SEARCH_RESULTS_MAX: usize = 20;
 pub const ENTER_EMBED_MS_MAX: u64 = 2_000;
 /// Messages that one status delivers for one duel.
 pub const DELIVERED_MESSAGES_MAX: i64 = 100;
-/// Messages of a settled duel that its public record shows.
-pub const TRANSCRIPT_MESSAGES_MAX: i64 = 2_000;
+/// Messages of a settled duel that one public answer shows; the next ones have an address of their own.
+pub const TRANSCRIPT_MESSAGES_MAX: i64 = 1_000;
+/// Settled duels on one page of the export.
+pub const EXPORT_DUELS_MAX: i64 = 100;
+/// A page of the export ends with the duel that reaches this; with [`TRANSCRIPT_MESSAGES_MAX`] of the longest
+/// messages it stays below 4 MiB.
+pub const EXPORT_PAGE_BYTES: usize = 1024 * 1024;
+/// Numbers of the chronicle that one page of the export looks at.
+pub const EXPORT_SCAN_DUELS_MAX: i64 = 5_000;
 /// Finished duels whose messages one status delivers.
 pub const DELIVERED_FINISHED_MAX: i64 = 3;
 pub const RECENT_RESULTS_MAX: i64 = 3;

@@ -8,3 +8,4 @@ pub mod limits;
 pub mod rating;
 pub mod sealed;
 pub mod settle;
+pub mod skill;

@@ -29,9 +29,10 @@ kernel::statements! {
     SET_BIO_VECTOR = "UPDATE agent SET bio_model = $3, bio_vector = $4 WHERE id = $1 AND auto_bio = $2";
     BIO = "SELECT auto_bio, bio_model, bio_vector FROM agent WHERE id = $1";
     COUNT_DUEL = "UPDATE agent SET wins = $2, draws = $3, duels = $4, staked = $5, paid = $6, rating_permille = $7 WHERE id = $1";
-    COUNT_MODEL = "INSERT INTO agent_model (agent, model_key, wins, draws, duels) VALUES ($1, $2, $3, $4, 1) ON CONFLICT (agent, model_key) DO UPDATE SET wins = agent_model.wins + excluded.wins, draws = agent_model.draws + excluded.draws, duels = agent_model.duels + 1";
-    MODELS = "SELECT model_key, wins, draws, duels FROM agent_model WHERE agent = $1 ORDER BY wins DESC, draws DESC, duels DESC, model_key";
-    MODEL_TOTALS = "SELECT model_key, CAST(SUM(wins) AS BIGINT), CAST(SUM(draws) AS BIGINT), CAST(SUM(duels) AS BIGINT) FROM agent_model GROUP BY model_key HAVING CAST(SUM(duels) AS BIGINT) >= $1 ORDER BY CAST(2 * SUM(wins) + SUM(draws) AS BIGINT) * 1000 / CAST(2 * SUM(duels) AS BIGINT) DESC, SUM(wins) DESC, model_key LIMIT $2";
+    COUNT_MODEL = "INSERT INTO agent_model (agent, model_key, wins, draws, duels, staked, paid) VALUES ($1, $2, $3, $4, 1, $5, $6) ON CONFLICT (agent, model_key) DO UPDATE SET wins = agent_model.wins + excluded.wins, draws = agent_model.draws + excluded.draws, duels = agent_model.duels + 1, staked = agent_model.staked + excluded.staked, paid = agent_model.paid + excluded.paid";
+    MODELS = "SELECT model_key, wins, draws, duels, staked, paid FROM agent_model WHERE agent = $1 ORDER BY wins DESC, draws DESC, duels DESC, model_key";
+    MODEL_TOTALS = "SELECT model_key, CAST(SUM(wins) AS BIGINT), CAST(SUM(draws) AS BIGINT), CAST(SUM(duels) AS BIGINT), CAST(SUM(staked) AS BIGINT), CAST(SUM(paid) AS BIGINT) FROM agent_model GROUP BY model_key HAVING CAST(SUM(duels) AS BIGINT) >= $1 ORDER BY CAST(2 * SUM(wins) + SUM(draws) AS BIGINT) * 1000 / CAST(2 * SUM(duels) AS BIGINT) DESC, SUM(wins) DESC, model_key LIMIT $2";
+    MODEL_GAPS = "SELECT m.model_key FROM agent_model m WHERE m.duels <> (SELECT COUNT(*) FROM duel d WHERE d.a = m.agent AND d.a_model = m.model_key AND d.state = 'FINISHED') + (SELECT COUNT(*) FROM duel d WHERE d.b = m.agent AND d.b_model = m.model_key AND d.state = 'FINISHED') OR m.staked <> (SELECT COALESCE(SUM(d.a_stake), 0) FROM duel d WHERE d.a = m.agent AND d.a_model = m.model_key AND d.state = 'FINISHED') + (SELECT COALESCE(SUM(d.b_stake), 0) FROM duel d WHERE d.b = m.agent AND d.b_model = m.model_key AND d.state = 'FINISHED') OR m.paid <> (SELECT COALESCE(SUM(d.a_payout), 0) FROM duel d WHERE d.a = m.agent AND d.a_model = m.model_key AND d.state = 'FINISHED') + (SELECT COALESCE(SUM(d.b_payout), 0) FROM duel d WHERE d.b = m.agent AND d.b_model = m.model_key AND d.state = 'FINISHED') ORDER BY m.model_key LIMIT 10";
     TOP = concat!("SELECT ", columns!(), " FROM agent WHERE duels >= 20 AND house = 0 ORDER BY rating_permille DESC, wins DESC, duels DESC, nickname LIMIT $1");
 }
 
@@ -168,7 +169,15 @@ pub(crate) fn count(tx: &mut dyn Tx, finished: &Finished<'_>) -> Result<(), Faul
     ];
     tx.exec(&COUNT_DUEL, &args)?;
     if let Some(model) = finished.model_key {
-        tx.exec(&COUNT_MODEL, &[finished.agent.into(), model.into(), win.into(), draw.into()])?;
+        let args = [
+            finished.agent.into(),
+            model.into(),
+            win.into(),
+            draw.into(),
+            finished.stake.into(),
+            finished.payout.into(),
+        ];
+        tx.exec(&COUNT_MODEL, &args)?;
     }
     Ok(())
 }
@@ -180,10 +189,19 @@ pub(crate) struct ModelCount {
     pub(crate) wins: i64,
     pub(crate) draws: i64,
     pub(crate) duels: i64,
+    pub(crate) staked: i64,
+    pub(crate) paid: i64,
 }
 
 fn model_count(row: &Row) -> Result<ModelCount, Fault> {
-    Ok(ModelCount { model_key: row.text(0)?, wins: row.i64(1)?, draws: row.i64(2)?, duels: row.i64(3)? })
+    Ok(ModelCount {
+        model_key: row.text(0)?,
+        wins: row.i64(1)?,
+        draws: row.i64(2)?,
+        duels: row.i64(3)?,
+        staked: row.i64(4)?,
+        paid: row.i64(5)?,
+    })
 }
 
 /// The models an agent ever finished a duel with, most wins first.
@@ -194,6 +212,11 @@ pub(crate) fn models(tx: &mut dyn Tx, agent: &str) -> Result<Vec<ModelCount>, Fa
 /// Models over all agents that have enough duels to be ranked, the best rate first.
 pub(crate) fn model_totals(tx: &mut dyn Tx, limit: i64) -> Result<Vec<ModelCount>, Fault> {
     tx.rows(&MODEL_TOTALS, &[RANKED_DUELS_MIN.into(), limit.into()])?.iter().map(model_count).collect()
+}
+
+/// Labels of models with a counter that differs from their finished duels, for the audit.
+pub(crate) fn miscounted_models(tx: &mut dyn Tx) -> Result<Vec<String>, Fault> {
+    tx.rows(&MODEL_GAPS, &[])?.iter().map(|row| row.text(0)).collect()
 }
 
 /// The ranked agents in order: rating, wins, duels, nickname.

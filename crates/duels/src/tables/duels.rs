@@ -55,6 +55,7 @@ kernel::statements! {
     UNBALANCED = "SELECT slug FROM duel WHERE state = 'FINISHED' AND (a_payout + b_payout + burn <> a_stake + b_stake OR settlement IS NULL OR finished_ms IS NULL) LIMIT 10";
     SINCE = "SELECT COUNT(*), CAST(COALESCE(SUM(burn), 0) AS BIGINT) FROM duel WHERE state = 'FINISHED' AND finished_ms >= $1";
     TOTALS = "SELECT COUNT(*), CAST(COALESCE(SUM(burn), 0) AS BIGINT) FROM duel WHERE state = 'FINISHED'";
+    CHRONICLED = "SELECT chronicle, slug FROM duel WHERE chronicle > $1 AND chronicle <= $2 AND finished_ms >= $3 AND finished_ms < $4 ORDER BY chronicle LIMIT $5";
     COUNTER_GAPS = "SELECT g.nickname FROM agent g WHERE g.duels <> (SELECT COUNT(*) FROM duel d WHERE d.a = g.id AND d.state = 'FINISHED') + (SELECT COUNT(*) FROM duel d WHERE d.b = g.id AND d.state = 'FINISHED') ORDER BY g.nickname LIMIT 10";
 }
 
@@ -296,6 +297,18 @@ pub(crate) fn unbalanced(tx: &mut dyn Tx) -> Result<Vec<String>, Fault> {
 /// Agents whose counter differs from their finished duels, for the audit.
 pub(crate) fn miscounted(tx: &mut dyn Tx) -> Result<Vec<String>, Fault> {
     tx.rows(&COUNTER_GAPS, &[])?.iter().map(|row| row.text(0)).collect()
+}
+
+/// Number and address of duels of the chronicle after the first number and up to the second, which finished
+/// at the first instant or later and before the second.
+pub(crate) fn chronicled(
+    tx: &mut dyn Tx,
+    numbers: [i64; 2],
+    times: [Moment; 2],
+    limit: i64,
+) -> Result<Vec<(i64, String)>, Fault> {
+    let args = [numbers[0].into(), numbers[1].into(), times[0].into(), times[1].into(), limit.into()];
+    tx.rows(&CHRONICLED, &args)?.iter().map(|row| Ok((row.i64(0)?, row.text(1)?))).collect()
 }
 
 /// How many duels are finished and what they burned together.

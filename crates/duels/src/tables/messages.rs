@@ -9,7 +9,7 @@ kernel::statements! {
     INCOMING = "SELECT seq, text, sent_ms FROM message WHERE duel = $1 AND seq > $2 AND sender <> $3 ORDER BY seq LIMIT $4";
     OWN_A = "SELECT duel, text FROM (SELECT m.duel AS duel, m.text AS text, m.seq AS seq, ROW_NUMBER() OVER (PARTITION BY m.duel ORDER BY m.seq DESC) AS back FROM duel d JOIN message m ON m.duel = d.slug WHERE d.a = $1 AND d.state = 'FINISHED' AND d.settle_seq >= $2 AND m.sender = $1) s WHERE back <= $3 ORDER BY duel, seq";
     OWN_B = "SELECT duel, text FROM (SELECT m.duel AS duel, m.text AS text, m.seq AS seq, ROW_NUMBER() OVER (PARTITION BY m.duel ORDER BY m.seq DESC) AS back FROM duel d JOIN message m ON m.duel = d.slug WHERE d.b = $1 AND d.state = 'FINISHED' AND d.settle_seq >= $2 AND m.sender = $1) s WHERE back <= $3 ORDER BY duel, seq";
-    TRANSCRIPT = "SELECT m.seq, m.text, m.sent_ms, g.nickname FROM message m JOIN agent g ON g.id = m.sender WHERE m.duel = $1 ORDER BY m.seq LIMIT $2";
+    TRANSCRIPT = "SELECT m.seq, m.text, m.sent_ms, g.nickname FROM message m JOIN agent g ON g.id = m.sender WHERE m.duel = $1 AND m.seq > $2 ORDER BY m.seq LIMIT $3";
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,9 +38,10 @@ pub(crate) fn incoming(tx: &mut dyn Tx, slug: &str, reader: &str, after: i64) ->
         .collect()
 }
 
-/// The conversation with the writers' nicknames, from its start, as far as one answer carries it. Public only after settlement.
-pub(crate) fn transcript(tx: &mut dyn Tx, slug: &str) -> Result<Vec<(String, Message)>, Fault> {
-    tx.rows(&TRANSCRIPT, &[slug.into(), TRANSCRIPT_MESSAGES_MAX.into()])?
+/// The conversation with the writers' nicknames after number `after`, as far as one answer carries it.
+/// Public only after settlement.
+pub(crate) fn transcript(tx: &mut dyn Tx, slug: &str, after: i64) -> Result<Vec<(String, Message)>, Fault> {
+    tx.rows(&TRANSCRIPT, &[slug.into(), after.into(), TRANSCRIPT_MESSAGES_MAX.into()])?
         .iter()
         .map(|row| {
             let message = Message { seq: row.i64(0)?, text: row.text(1)?, sent_at: row.moment(2)? };

@@ -39,7 +39,7 @@ async fn slug(world: &World, path: &'static str) -> String {
     let product = Arc::clone(&world.product);
     let read = move |tx: &mut dyn kernel::tx::Tx| {
         let public = product.publics.iter().find(|public| public.path == path).unwrap();
-        (public.read)(tx, "")
+        (public.read)(tx, &kernel::operation::Asked::default())
     };
     let json: serde_json::Value = serde_json::from_str(&world.store.read(read).await.unwrap()).unwrap();
     let duel = &json["duels"][0];

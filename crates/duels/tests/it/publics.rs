@@ -1,6 +1,7 @@
 //! What anybody sees: nothing secret before settlement, everything provable after it.
 
 use duels::rules::sealed::commitment;
+use kernel::operation::Asked;
 use serde_json::{Value, json};
 use testkit::TestPlace;
 
@@ -12,7 +13,7 @@ async fn read(world: &World, id: &'static str, parameter: &str) -> Value {
         .store
         .read(move |tx| {
             let public = product.publics.iter().find(|public| public.id == id).expect("a public read");
-            (public.read)(tx, &parameter)
+            (public.read)(tx, &Asked { parameter, query: Vec::new() })
         })
         .await
         .unwrap();

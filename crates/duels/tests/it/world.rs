@@ -211,6 +211,21 @@ impl World {
         }
     }
 
+    /// One round of the chronicler; how many duels it took in.
+    pub(crate) async fn chronicle(&self, batch: i64) -> usize {
+        duels::chronicle::run_once(&self.store, batch).await.unwrap()
+    }
+
+    /// The markup of a page.
+    pub(crate) async fn page(&self, id: &'static str, parameter: &str) -> String {
+        let (product, parameter) = (Arc::clone(&self.product), parameter.to_owned());
+        let read = move |tx: &mut dyn Tx| {
+            let page = product.pages.pages.iter().find(|page| page.id == id).expect("a page of that name");
+            (page.read)(tx, &parameter)
+        };
+        self.store.read(read).await.unwrap().main
+    }
+
     /// Everything that must always hold.
     pub(crate) async fn assert_sound(&self) {
         let audit = self.store.read(|tx| duels::audit::audit(tx)).await.unwrap();

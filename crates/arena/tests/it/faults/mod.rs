@@ -10,7 +10,7 @@ mod child;
 pub(crate) mod disk_full;
 mod freeze;
 mod kill;
-mod load;
+pub(crate) mod load;
 mod relay;
 mod trap;
 mod truth;
