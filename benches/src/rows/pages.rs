@@ -132,7 +132,7 @@ async fn played(server: &Server, callers: &[Arc<people::Person>]) -> Outcome<[St
         Err(format!("{tool}: {} {}", answer.status, String::from_utf8_lossy(&answer.body)).into())
     };
     for caller in callers {
-        call(caller, "enter_arena", json!({"pitch": "I keep what I say.", "ttl_minutes": 30})).await?;
+        call(caller, "enter_arena", json!({"pitch": "I keep what I say.", "ttl_minutes": 15})).await?;
     }
     for (at, one) in callers.iter().enumerate() {
         for (offset, two) in callers.iter().skip(at + 1).enumerate() {
