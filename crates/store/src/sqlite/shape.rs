@@ -114,6 +114,10 @@ mod tests {
             // Of a product that another build has.
             ("INSERT INTO migration VALUES ('chess', 1, 0); CREATE TABLE chess (a INTEGER)", None),
             (
+                "INSERT INTO migration VALUES ('chess', 1, 0); CREATE TRIGGER more AFTER INSERT ON toy BEGIN UPDATE toy SET weight = 1; END",
+                Some("has a trigger \"more\" that no Arena made"),
+            ),
+            (
                 "INSERT INTO migration VALUES ('chess', 1, 0); CREATE VIEW seen AS SELECT id FROM toy",
                 Some("has a view \"seen\" that no Arena made"),
             ),
