@@ -19,6 +19,8 @@ pub struct RelyingParty {
     rules: Webauthn,
     name: String,
     address: String,
+    /// Whether the server has this name beside the number that it is known by.
+    is_alias: bool,
 }
 
 /// The first half of a ceremony.
@@ -66,12 +68,13 @@ impl RelyingParty {
         }
         let builder = WebauthnBuilder::new(&name, &origin).ok()?.rp_name(title);
         let rules = builder.build().ok()?;
-        Some(Self { rules, name, address: origin.origin().ascii_serialization() })
+        Some(Self { rules, name, address: origin.origin().ascii_serialization(), is_alias: is_loopback })
     }
 
-    /// The name that the page must be reached by.
-    pub fn name(&self) -> &str {
-        &self.name
+    /// Whether a page that was reached by this host can use passkeys. A server that has a name is always reached
+    /// by it, whatever a proxy in between calls it.
+    pub fn is_reached_by(&self, host: Option<&str>) -> bool {
+        !self.is_alias || host.is_some_and(|host| host.eq_ignore_ascii_case(&self.name))
     }
 
     /// Where the page must be, for example `http://localhost:7878`.
@@ -172,6 +175,16 @@ mod tests {
         ] {
             let party = RelyingParty::of(&Url::parse(url).unwrap(), "Arena");
             assert_eq!(party.as_ref().map(RelyingParty::address), at, "{url}");
+        }
+    }
+
+    #[test]
+    fn a_number_is_not_the_name_beside_it() {
+        let of = |url: &str| RelyingParty::of(&Url::parse(url).unwrap(), "Arena").unwrap();
+        let (named, numbered) = (of("https://arena.example/"), of("http://127.0.0.1:7878/"));
+        for (host, by_number) in [(Some("LocalHost"), true), (Some("127.0.0.1"), false), (None, false)] {
+            assert!(named.is_reached_by(host));
+            assert_eq!(numbered.is_reached_by(host), by_number, "{host:?}");
         }
     }
 
