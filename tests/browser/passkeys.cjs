@@ -65,7 +65,7 @@ async function signOut(page) {
     watch(page);
     const devices = await context.newCDPSession(page);
     await devices.send('WebAuthn.enable');
-    await devices.send('WebAuthn.addVirtualAuthenticator', {
+    const first = await devices.send('WebAuthn.addVirtualAuthenticator', {
       options: {
         protocol: 'ctap2', transport: 'internal', hasResidentKey: true, hasUserVerification: true, isUserVerified: true,
         automaticPresenceSimulation: true,
@@ -119,6 +119,8 @@ async function signOut(page) {
       assert.match(await alert.textContent(), /has a passkey of yours already/);
     });
     await step('another device has another', async () => {
+      // Nobody touches the first one any more.
+      await devices.send('WebAuthn.setAutomaticPresenceSimulation', { ...first, enabled: false });
       await devices.send('WebAuthn.addVirtualAuthenticator', {
         options: {
           protocol: 'ctap2', transport: 'usb', hasResidentKey: true, hasUserVerification: true, isUserVerified: true,

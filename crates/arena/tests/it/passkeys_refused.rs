@@ -97,7 +97,7 @@ fn only_the_device_of_a_person_on_our_page_opens() {
     forged.handle.clone_from(&device.handle);
     refused(&sign(&mut forged, ORIGIN), 401, "does not hold");
     // Somebody whom the operator has shut out, and let in again.
-    assert_eq!(home.run(&["admin", "user", "disable", "alpha", "--yes"]).code, 0);
+    assert_eq!(home.run(&["admin", "user", "disable", "alpha"]).code, 0);
     refused(&sign(&mut device, ORIGIN), 403, "disabled");
     assert_eq!(home.run(&["admin", "user", "enable", "alpha"]).code, 0);
     assert_eq!(sign(&mut device, ORIGIN).status, 303);
@@ -204,7 +204,7 @@ fn pages_of_others_and_strangers_begin_nothing() {
     let told = ask(&mut browser, "/sign-up", "/sign-up/passkey/begin", &[("nickname", "<b>")]);
     assert!(told.status == 400 && told.body.contains("a nickname has"), "{}", told.body);
     let error: Value = serde_json::from_str(&told.body).unwrap();
-    assert_eq!(error["error"]["code"], "INVALID_INPUT", "{error}");
+    assert_eq!(error["error"]["code"], "INVALID_REQUEST", "{error}");
     server.stop();
 }
 
