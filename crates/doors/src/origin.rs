@@ -38,17 +38,7 @@ impl Callers {
 
     /// Whether the request names one of our hosts.
     pub(crate) fn host_is_ours(&self, uri: &Uri, headers: &HeaderMap) -> bool {
-        let mut values = headers.get_all(header::HOST).iter();
-        let (first, second) = (values.next(), values.next());
-        if second.is_some() {
-            return false;
-        }
-        let host = match (first, uri.authority()) {
-            (Some(value), _) => value.to_str().ok().and_then(host_name),
-            (None, Some(authority)) => Some(authority.host()),
-            (None, None) => None,
-        };
-        host.map(bare).is_some_and(|host| {
+        host(uri, headers).is_some_and(|host| {
             is_loopback(host) || self.hosts.iter().any(|ours| ours.eq_ignore_ascii_case(host))
         })
     }
@@ -72,6 +62,21 @@ impl Callers {
                     None => false,
                 })
     }
+}
+
+/// The name or the number by which a request calls us, without a port and brackets.
+pub(crate) fn host<'a>(uri: &'a Uri, headers: &'a HeaderMap) -> Option<&'a str> {
+    let mut values = headers.get_all(header::HOST).iter();
+    let (first, second) = (values.next(), values.next());
+    if second.is_some() {
+        return None;
+    }
+    let host = match (first, uri.authority()) {
+        (Some(value), _) => value.to_str().ok().and_then(host_name),
+        (None, Some(authority)) => Some(authority.host()),
+        (None, None) => None,
+    };
+    host.map(bare)
 }
 
 /// The name in a `Host` header. The common forms are told apart without building an `Authority`.

@@ -8,10 +8,12 @@ use kernel::{Fault, principal::Principal, tx::Tx};
 
 pub mod act;
 pub mod audit;
+pub mod ceremonies;
 pub mod keys;
 pub mod logins;
 pub mod oauth;
 pub mod pairings;
+pub mod passkeys;
 pub mod passwords;
 pub mod people;
 pub mod secret;
@@ -24,6 +26,7 @@ pub const SCHEMA: store::Schema = store::Schema {
         include_str!("../migrations/0001_people_keys.sql"),
         include_str!("../migrations/0002_sign_in.sql"),
         include_str!("../migrations/0003_first_call.sql"),
+        include_str!("../migrations/0004_passkeys.sql"),
     ],
 };
 
@@ -34,6 +37,8 @@ pub fn statements() -> Vec<&'static kernel::tx::Sql> {
         keys::ALL,
         logins::ALL,
         passwords::ALL,
+        passkeys::ALL,
+        ceremonies::ALL,
         sessions::ALL,
         oauth::clients::ALL,
         oauth::requests::ALL,
@@ -59,6 +64,7 @@ pub fn prune(tx: &mut dyn Tx) -> Result<u64, Fault> {
     let parts = [
         sessions::prune,
         logins::prune,
+        ceremonies::prune,
         oauth::requests::prune,
         oauth::tokens::prune,
         oauth::grants::prune,

@@ -13,7 +13,8 @@ kernel::statements! {
     RELABEL = "UPDATE login SET label = $3 WHERE provider = $1 AND subject = $2";
     OF_PERSON = "SELECT provider, subject, label, linked_ms FROM login WHERE person = $1 ORDER BY provider, subject LIMIT $2";
     REMOVE = "DELETE FROM login WHERE person = $1 AND provider = $2 AND subject = $3";
-    HAS_PASSWORD = "SELECT person FROM password WHERE person = $1";
+    IS_LOCAL = "SELECT person FROM password WHERE person = $1 UNION SELECT person FROM passkey WHERE person = $1";
+    WAYS = "SELECT (SELECT COUNT(*) FROM login WHERE person = $1) + (SELECT COUNT(*) FROM password WHERE person = $1) + (SELECT COUNT(*) FROM passkey WHERE person = $1)";
     SET_PROVIDERS = "UPDATE person SET providers = $2 WHERE id = $1";
     DEPART = "INSERT INTO departure (hash, browser, provider, nonce, verifier, back, person, expires_ms) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)";
     RETURN = "DELETE FROM departure WHERE hash = $1 RETURNING browser, provider, nonce, verifier, back, person, expires_ms";
@@ -107,24 +108,32 @@ pub fn of(tx: &mut dyn Tx, person: &str) -> Result<Vec<Link>, Fault> {
 /// Unlinks an account, unless it is the last way in.
 pub fn unlink(tx: &mut dyn Tx, person: &str, provider: &str, subject: &str) -> Result<(), Fault> {
     tx.lock(&[format!("logins:{person}")])?;
-    let links = of(tx, person)?;
-    let has_password = tx.row(&HAS_PASSWORD, &[person.into()])?.is_some();
-    if links.len() == 1 && !has_password {
-        return Err(Fault::of(
-            Kind::Conflict,
-            "this is your only way to sign in; set a password or link another account first",
-        ));
-    }
     match tx.exec(&REMOVE, &[person.into(), provider.into(), subject.into()])? {
-        1 => note_providers(tx, person),
+        1 => keep_a_way(tx, person),
         _ => Err(Fault::of(Kind::NotFound, "that account is not linked to you; reload the page")),
     }
+}
+
+/// In how many ways a person can sign in: accounts of other issuers, a password, passkeys.
+pub fn ways(tx: &mut dyn Tx, person: &str) -> Result<i64, Fault> {
+    tx.row(&WAYS, &[person.into()])?.map_or(Ok(0), |row| row.i64(0))
+}
+
+/// Refuses to have taken the last way in away; the caller holds the lock of the person's logins.
+pub(crate) fn keep_a_way(tx: &mut dyn Tx, person: &str) -> Result<(), Fault> {
+    if ways(tx, person)? == 0 {
+        return Err(Fault::of(
+            Kind::Conflict,
+            "this is your only way to sign in; add a passkey, set a password or link another account first",
+        ));
+    }
+    note_providers(tx, person)
 }
 
 /// Every way by which a person can sign in, ascending and once each.
 pub fn providers(tx: &mut dyn Tx, person: &str) -> Result<Vec<String>, Fault> {
     let mut providers: Vec<String> = of(tx, person)?.into_iter().map(|link| link.account.provider).collect();
-    if tx.row(&HAS_PASSWORD, &[person.into()])?.is_some() {
+    if tx.row(&IS_LOCAL, &[person.into()])?.is_some() {
         providers.push("local".to_owned());
     }
     providers.sort();

@@ -6,7 +6,7 @@ use argon2::{
     Algorithm, Argon2, Params, Version,
     password_hash::{PasswordHasher, PasswordVerifier, phc::PasswordHash},
 };
-use kernel::{Fault, id::Ids, tx::Tx};
+use kernel::{Fault, Kind, id::Ids, tx::Tx};
 
 use crate::logins;
 
@@ -78,9 +78,13 @@ pub fn set(tx: &mut dyn Tx, person: &str, hash: &str) -> Result<(), Fault> {
     logins::note_providers(tx, person)
 }
 
+/// Removes a password, unless it is the last way in.
 pub fn remove(tx: &mut dyn Tx, person: &str) -> Result<(), Fault> {
-    tx.exec(&REMOVE, &[person.into()])?;
-    logins::note_providers(tx, person)
+    tx.lock(&[format!("logins:{person}")])?;
+    match tx.exec(&REMOVE, &[person.into()])? {
+        1 => logins::keep_a_way(tx, person),
+        _ => Err(Fault::of(Kind::NotFound, "you have no password; reload the page")),
+    }
 }
 
 #[cfg(test)]

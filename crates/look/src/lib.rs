@@ -17,6 +17,8 @@ pub use words::{ago, name, number, quote, signed};
 pub const CSS: &str = include_str!("assets/arena.css");
 /// The one script; nothing depends on it.
 pub const SCRIPT: &str = include_str!("assets/arena.js");
+/// The script of pages with buttons of passkeys; without it those are hidden.
+pub const PASSKEYS_SCRIPT: &str = include_str!("assets/passkeys.js");
 /// The icon of every page.
 pub const ICON: &str = include_str!("assets/icon.svg");
 
@@ -30,7 +32,7 @@ mod tests {
     #[test]
     fn the_style_sheet_is_small_and_asks_nobody() {
         assert!(CSS.len() <= CSS_BYTES_MAX, "{} bytes", CSS.len());
-        for text in [CSS, SCRIPT, ICON] {
+        for text in [CSS, SCRIPT, PASSKEYS_SCRIPT, ICON] {
             assert!(!text.contains("http://") || text.contains("www.w3.org/2000/svg"), "an outside address");
             assert!(!text.contains("@import") && !text.contains("https://"), "an outside address");
         }

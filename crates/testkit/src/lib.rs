@@ -8,6 +8,7 @@
     reason = "only tests run this: what goes wrong here fails them, and what is skipped is said on stderr"
 )]
 
+pub mod authenticator;
 pub mod duels_model;
 pub mod engines;
 pub mod golden;

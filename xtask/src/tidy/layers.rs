@@ -14,7 +14,7 @@ struct Layer {
     tests: &'static [&'static str],
 }
 
-const LAYERS: [Layer; 18] = [
+const LAYERS: [Layer; 19] = [
     Layer { name: "kernel", below: &[], tests: &[] },
     Layer { name: "store", below: &["kernel"], tests: &["testkit"] },
     Layer { name: "identity", below: &["kernel", "store"], tests: &["testkit"] },
@@ -25,10 +25,11 @@ const LAYERS: [Layer; 18] = [
     Layer { name: "pictures", below: &[], tests: &[] },
     Layer { name: "semantic", below: &[], tests: &[] },
     Layer { name: "openai", below: &["semantic"], tests: &[] },
+    Layer { name: "passkeys", below: &["kernel"], tests: &["testkit"] },
     Layer { name: "upstream", below: &["kernel"], tests: &["testkit"] },
     Layer { name: "semantic-model", below: &["semantic"], tests: &[] },
     Layer { name: "duels", below: &["kernel", "store", "semantic", "look"], tests: &["identity", "testkit"] },
-    Layer { name: "doors", below: &["kernel", "store", "identity", "look"], tests: &["testkit"] },
+    Layer { name: "doors", below: &["kernel", "store", "identity", "look", "passkeys"], tests: &["testkit"] },
     Layer {
         name: "arena",
         below: &[

@@ -7,9 +7,9 @@ use std::fmt::{Display, Write};
 use doors::{HttpLimits, auth::limits as auth};
 use duels::{BUDGET, ops::search_agents, rules::limits as duel};
 use identity::{
-    keys, logins,
+    ceremonies, keys, logins,
     oauth::{clients, grants, requests, tokens},
-    pairings, passwords, sessions,
+    pairings, passkeys, passwords, sessions,
 };
 use kernel::{
     JSON_INTEGER_MAX, input::CURSOR_CHARS_MAX, operation::DESCRIPTION_CHARS_MAX, text::NICKNAME_CHARS,
@@ -174,6 +174,10 @@ fn sections() -> Vec<(&'static str, Vec<Row>)> {
                 span("password", passwords::CHARS.start(), passwords::CHARS.end(), "characters"),
                 window("passwords tried for one nickname", auth::PASSWORDS_OF_NICKNAME),
                 window("passwords tried from one address", auth::PASSWORDS_OF_ADDRESS),
+                window("passkeys tried of one person", auth::PASSKEYS_OF_PERSON),
+                window("uses of passkeys that begin, from one address", auth::PASSKEYS_OF_ADDRESS),
+                count("passkeys of one person", passkeys::PASSKEYS_MAX, "passkeys"),
+                count("name of a passkey", passkeys::LABEL_CHARS_MAX, "characters"),
                 window("new people from one address", auth::SIGN_UPS_OF_ADDRESS),
                 window("pairing codes typed by one person", auth::CODES_OF_PERSON),
                 window("command lines that begin to wait, from one address", auth::PAIRINGS_OF_ADDRESS),
@@ -199,6 +203,7 @@ fn sections() -> Vec<(&'static str, Vec<Row>)> {
                 time("client that nobody allowed anything", clients::UNUSED_MS),
                 time("sign-in that is under way at another issuer", logins::DEPARTURE_MS),
                 time("nickname to be chosen", logins::NEWCOMER_MS),
+                time("use of a passkey that was begun", ceremonies::CEREMONY_MS),
                 time("command line that waits", pairings::PAIRING_MS),
             ],
         ),

@@ -29,6 +29,8 @@ mod mcp;
 mod mcp_http;
 mod metrics;
 mod oauth;
+mod passkeys;
+mod passkeys_refused;
 mod picture;
 mod played_world;
 mod postgres;

@@ -40,6 +40,11 @@ pub(crate) fn chromium(test: &str) -> Option<PathBuf> {
 
 /// The script that opens pages in a browser, run in `place`; `None` notes the test as skipped.
 pub(crate) fn browser(test: &str, place: &Path) -> Option<Command> {
+    browser_script(test, place, "tests/browser/pages.cjs")
+}
+
+/// A script that drives a browser, run in `place`; `None` notes the test as skipped.
+pub(crate) fn browser_script(test: &str, place: &Path, script: &str) -> Option<Command> {
     chromium(test)?;
     let (Some(bin), Some(modules)) = (variable("ARENA_TEST_NODE_BIN"), variable("ARENA_TEST_NODE_MODULES"))
     else {
@@ -54,7 +59,7 @@ pub(crate) fn browser(test: &str, place: &Path) -> Option<Command> {
         .env("TMPDIR", place)
         .env("NODE_PATH", modules)
         .current_dir(place)
-        .arg(repository("tests/browser/pages.cjs"));
+        .arg(repository(script));
     Some(command)
 }
 

@@ -81,6 +81,11 @@ impl Visitor {
         Self { address: address.to_owned(), cookies: BTreeMap::new() }
     }
 
+    /// Goes on at another node.
+    pub(crate) fn go_to(&mut self, address: &str) {
+        address.clone_into(&mut self.address);
+    }
+
     /// The cookie of the session, if there is one.
     pub(crate) fn session(&self) -> Option<&String> {
         self.cookies.get("arena_session")

@@ -11,10 +11,11 @@ use identity::{
     audit,
     logins::{self, Link},
     oauth::grants::{self, GrantInfo},
+    passkeys::{self, PasskeyInfo},
     passwords,
     sessions::{self, Session, SessionInfo},
 };
-use kernel::{Fault, Kind, id::DerivedIds};
+use kernel::{Fault, Kind, id::DerivedIds, tx::Tx};
 use look::{Markup, ago, html};
 
 use super::{
@@ -23,6 +24,7 @@ use super::{
     forms::{self, Fields},
     limits,
     page::{self, go, told, with_back},
+    passkey,
     sign_in::{attempt, buttons},
 };
 
@@ -33,6 +35,7 @@ struct Shown {
     sessions: Vec<SessionInfo>,
     grants: Vec<GrantInfo>,
     has_password: bool,
+    passkeys: Vec<PasskeyInfo>,
     now: kernel::Moment,
 }
 
@@ -59,6 +62,7 @@ async fn show(auth: &Auth, parts: &Parts, problem: Option<&Fault>) -> Result<Res
                 sessions: sessions::list(tx, &id)?,
                 grants: grants::list(tx, &id)?,
                 has_password: passwords::get(tx, &id)?.is_some(),
+                passkeys: passkeys::of(tx, &id)?,
                 now: kernel::Moment::from_millis(tx.real_ms()),
             })
         })
@@ -70,6 +74,10 @@ async fn show(auth: &Auth, parts: &Parts, problem: Option<&Fault>) -> Result<Res
         p { a class="button" href="/account/keys" { "Keys" } }
         h2 { "Ways to sign in" }
         (ways(auth, &browser, &shown))
+        @if auth.config.local {
+            h2 { "Passkeys" }
+            (passkey::buttons::own(auth, parts, &browser, &shown.passkeys, shown.now))
+        }
         h2 { "Programs that you let in" }
         (programs(&browser, &shown))
         h2 { "Browsers that are signed in" }
@@ -81,7 +89,7 @@ async fn show(auth: &Auth, parts: &Parts, problem: Option<&Fault>) -> Result<Res
 
 fn ways(auth: &Auth, browser: &Browser, shown: &Shown) -> Markup {
     html! {
-        @if !shown.links.is_empty() || shown.has_password {
+        @if !shown.links.is_empty() || shown.has_password || !shown.passkeys.is_empty() {
             table {
                 thead { tr { th { "way" } th { "account" } th { "since" } th { span class="unseen" { "unlink" } } } }
                 tbody {
@@ -100,7 +108,19 @@ fn ways(auth: &Auth, browser: &Browser, shown: &Shown) -> Markup {
                             }
                         }
                     }
-                    @if shown.has_password { tr { td { "local" } td { "a password" } td {} td {} } }
+                    @if shown.has_password {
+                        tr {
+                            td { "local" }
+                            td { "a password" }
+                            td {}
+                            td class="num" {
+                                form method="post" action="/account/password-remove" { (page::token(browser)) button { "Remove" } }
+                            }
+                        }
+                    }
+                    @if !shown.passkeys.is_empty() {
+                        tr { td { "local" } td { @if shown.passkeys.len() == 1 { "a passkey" } @else { (shown.passkeys.len()) " passkeys" } } td {} td {} }
+                    }
                 }
             }
         } @else { p class="muted" { "You were let in by a key. Set a way to sign in below, so that you can come back." } }
@@ -190,10 +210,15 @@ pub(super) async fn act(
     };
     match change(&auth, &session, &act, &fields).await {
         Ok(()) => go(NAME, told(NAME)),
-        Err(fault) => match show(&auth, &parts, Some(&fault)).await {
-            Ok(response) => page::again(response, &fault),
-            Err(fault) => page::refused(&auth, &parts, &fault, told(NAME)),
-        },
+        Err(fault) => again(&auth, &parts, &fault).await,
+    }
+}
+
+/// The page once more, with what was wrong.
+pub(super) async fn again(auth: &Auth, parts: &Parts, fault: &Fault) -> Response<Body> {
+    match show(auth, parts, Some(fault)).await {
+        Ok(response) => page::again(response, fault),
+        Err(fault) => page::refused(auth, parts, &fault, told(NAME)),
     }
 }
 
@@ -245,6 +270,24 @@ async fn change(auth: &Auth, session: &Session, act: &str, fields: &Fields) -> R
             })
             .await
         }
+        "password-remove" => {
+            let own = session.id.clone();
+            auth.change("identity.remove_password", move |tx| {
+                passwords::remove(tx, &person.id)?;
+                end_others(tx, &person.id, &own)?;
+                audit::write(
+                    tx,
+                    &DerivedIds::new(seed),
+                    &person.nickname,
+                    "password.remove",
+                    &person.nickname,
+                    "",
+                )
+            })
+            .await
+        }
+        "passkey-name" => passkey::own::rename(auth, session, fields).await,
+        "passkey-remove" => passkey::own::remove(auth, session, fields).await,
         "password" => password(auth, session, field("current"), field("password")).await,
         _ => Err(Fault::of(Kind::NotFound, "the account page has no such button; reload it")),
     }
@@ -270,13 +313,19 @@ async fn password(auth: &Auth, session: &Session, current: String, new: String) 
     let (person, own, seed) = (session.person.clone(), session.id.clone(), auth.house.ids.seed());
     let set = auth.change("identity.set_password", move |tx| {
         passwords::set(tx, &person.id, &hash)?;
-        for other in sessions::list(tx, &person.id)? {
-            if other.id != own {
-                sessions::end_one(tx, &person.id, &other.id)?;
-            }
-        }
+        end_others(tx, &person.id, &own)?;
         audit::write(tx, &DerivedIds::new(seed), &person.nickname, "password.set", &person.nickname, "")
     });
     set.await?;
+    Ok(())
+}
+
+/// Ends every browser of a person but one.
+pub(super) fn end_others(tx: &mut dyn Tx, person: &str, own: &str) -> Result<(), Fault> {
+    for other in sessions::list(tx, person)? {
+        if other.id != own {
+            sessions::end_one(tx, person, &other.id)?;
+        }
+    }
     Ok(())
 }

@@ -18,6 +18,10 @@ const fn windows(short: (u32, i64), long: (u32, i64)) -> Windows {
 pub const PASSWORDS_OF_NICKNAME: Windows = windows((10, 15 * MINUTE_MS), (50, DAY_MS));
 /// Passwords tried from one address, which may be of many people.
 pub const PASSWORDS_OF_ADDRESS: Windows = windows((50, 15 * MINUTE_MS), (500, DAY_MS));
+/// Ceremonies of passkeys that begin, from one address.
+pub const PASSKEYS_OF_ADDRESS: Windows = windows((50, 15 * MINUTE_MS), (500, DAY_MS));
+/// Passkeys tried of one person.
+pub const PASSKEYS_OF_PERSON: Windows = windows((20, 15 * MINUTE_MS), (200, DAY_MS));
 /// New people from one address.
 pub const SIGN_UPS_OF_ADDRESS: Windows = windows((10, HOUR_MS), (50, DAY_MS));
 /// Pairing codes typed by one person.

@@ -9,6 +9,7 @@ pub mod limits;
 mod oauth;
 mod page;
 mod pair;
+mod passkey;
 mod sign_in;
 mod sign_up;
 mod upstream;
@@ -23,6 +24,7 @@ use kernel::{
     tx::{Tx, Verdict},
 };
 pub(crate) use oauth::metadata;
+use passkeys::RelyingParty;
 use url::Url;
 
 use crate::house::House;
@@ -86,7 +88,7 @@ pub trait Documents: Send + Sync {
 /// How people sign in on this server.
 #[derive(Clone)]
 pub struct SignIn {
-    /// Whether people may have a password here.
+    /// Whether people may have a password and passkeys here.
     pub local: bool,
     /// Whether strangers may become people.
     pub open: bool,
@@ -100,6 +102,8 @@ pub struct SignIn {
 pub(crate) struct Auth {
     pub(crate) house: Arc<House>,
     pub(crate) config: SignIn,
+    /// The server as browsers know it for passkeys, where it has any.
+    pub(crate) passkeys: Option<RelyingParty>,
 }
 
 impl Auth {
@@ -118,7 +122,9 @@ impl Auth {
 
 /// Paths and their handlers.
 pub(crate) fn routes(house: &Arc<House>, config: SignIn) -> Vec<(String, MethodRouter)> {
-    let auth = Arc::new(Auth { house: Arc::clone(house), config });
+    let passkeys = Url::parse(&house.public_url).ok().filter(|_| config.local);
+    let passkeys = passkeys.and_then(|url| RelyingParty::of(&url, &house.server.title));
+    let auth = Arc::new(Auth { house: Arc::clone(house), config, passkeys });
     let state = || Arc::clone(&auth);
     let mut routes: Vec<(String, MethodRouter)> = [
         ("/sign-in", any(sign_in::serve).with_state(state())),
@@ -126,6 +132,12 @@ pub(crate) fn routes(house: &Arc<House>, config: SignIn) -> Vec<(String, MethodR
         ("/sign-up", any(sign_up::serve).with_state(state())),
         ("/sign-in/{provider}", any(upstream::start).with_state(state())),
         ("/oauth/callback/{provider}", any(upstream::finish).with_state(state())),
+        ("/sign-in/passkey/begin", any(passkey::enter::begin).with_state(state())),
+        ("/sign-in/passkey/finish", any(passkey::enter::finish).with_state(state())),
+        ("/sign-up/passkey/begin", any(passkey::join::begin).with_state(state())),
+        ("/sign-up/passkey/finish", any(passkey::join::finish).with_state(state())),
+        ("/account/passkey/begin", any(passkey::own::begin).with_state(state())),
+        ("/account/passkey/finish", any(passkey::own::finish).with_state(state())),
         ("/account", any(account::serve).with_state(state())),
         ("/account/{act}", any(account::act).with_state(state())),
         ("/account/keys", any(keys::serve).with_state(state())),

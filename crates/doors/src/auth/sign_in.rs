@@ -21,6 +21,7 @@ use super::{
     forms::{self, Fields},
     limits,
     page::{self, go, told},
+    passkey,
 };
 use crate::web::seats::Peer;
 
@@ -139,7 +140,7 @@ pub(super) fn signed_in(auth: &Auth, browser: &Browser, session: &NewSession, ba
     response
 }
 
-fn form(
+pub(super) fn form(
     auth: &Auth,
     parts: &Parts,
     browser: &Browser,
@@ -151,6 +152,7 @@ fn form(
         h1 { "Sign in" }
         (page::problem(fault))
         (buttons(auth, browser, back))
+        (passkey::buttons::to_enter(auth, parts, browser, back))
         @if auth.config.local {
             form class="card" method="post" action="/sign-in" {
                 (page::token(browser))
@@ -160,7 +162,7 @@ fn form(
                 button class="main" { "Sign in" }
             }
             @if auth.config.open {
-                p { "New here? " a href=(page::with_back("/sign-up", back)) { "Choose a nickname and a password" } "." }
+                p { "New here? " a href=(page::with_back("/sign-up", back)) { "Choose a nickname" } "." }
             }
         }
         @if !auth.config.local && auth.config.upstreams.is_empty() {

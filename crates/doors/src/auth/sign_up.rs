@@ -27,6 +27,7 @@ use super::{
     forms::{self, Fields},
     limits,
     page::{self, go, told},
+    passkey,
     sign_in::{self, agent, signed_in},
 };
 use crate::web::seats::{Peer, counted};
@@ -88,12 +89,7 @@ async fn join(
     newcomer: Option<&(String, Newcomer)>,
     fields: &Fields,
 ) -> Result<NewSession, Fault> {
-    if !auth.config.open {
-        return Err(Fault::of(
-            Kind::Forbidden,
-            "this server takes no new people; ask its operator for an account",
-        ));
-    }
+    check_open(auth)?;
     if newcomer.is_none() && !auth.config.local {
         return Err(Fault::of(
             Kind::Forbidden,
@@ -101,8 +97,7 @@ async fn join(
         ));
     }
     let ids = auth.house.ids.as_ref();
-    let chosen = nickname(fields.get("nickname").unwrap_or_default())
-        .ok_or_else(|| Fault::invalid(format!("a nickname has {NICKNAME_RULE}; choose another")))?;
+    let chosen = chosen(fields)?;
     let hash = if newcomer.is_some() { None } else { Some(new_password(auth, fields).await?) };
     if let Some(address) = peer.and_then(|peer| counted(peer.0)) {
         sign_in::attempt(auth, &format!("sign-up|{address}"), limits::SIGN_UPS_OF_ADDRESS).await?;
@@ -141,6 +136,20 @@ async fn join(
     Ok(session)
 }
 
+/// Whether strangers may become people.
+pub(super) fn check_open(auth: &Auth) -> Result<(), Fault> {
+    if auth.config.open {
+        return Ok(());
+    }
+    Err(Fault::of(Kind::Forbidden, "this server takes no new people; ask its operator for an account"))
+}
+
+/// The nickname that was chosen.
+pub(super) fn chosen(fields: &Fields) -> Result<String, Fault> {
+    nickname(fields.get("nickname").unwrap_or_default())
+        .ok_or_else(|| Fault::invalid(format!("a nickname has {NICKNAME_RULE}; choose another")))
+}
+
 /// The hash of the password that was chosen.
 async fn new_password(auth: &Auth, fields: &Fields) -> Result<String, Fault> {
     let password = fields.owned("password").unwrap_or_default();
@@ -153,7 +162,7 @@ async fn new_password(auth: &Auth, fields: &Fields) -> Result<String, Fault> {
     hashing.await.map_err(Fault::internal)?
 }
 
-fn form(
+pub(super) fn form(
     auth: &Auth,
     parts: &Parts,
     browser: &Browser,
@@ -173,6 +182,7 @@ fn form(
                 }
                 "Your agent is called by this name for ever: 3 to 30 of the letters a to z, digits, - and _, first a letter."
             }
+            @if newcomer.is_none() { (passkey::buttons::to_join(auth, parts, browser, back, nickname)) }
             form class="card" method="post" action="/sign-up" {
                 (page::token(browser))
                 input type="hidden" name="back" value=(back);

@@ -1,4 +1,4 @@
-//! Style sheet and script under names that change with their content, so that caches keep them for good.
+//! Style sheet and scripts under names that change with their content, so that caches keep them for good.
 
 use std::sync::LazyLock;
 
@@ -8,6 +8,7 @@ use sha2::{Digest, Sha256};
 pub(crate) struct Paths {
     pub(crate) css: String,
     pub(crate) script: String,
+    pub(crate) passkeys: String,
 }
 
 /// Where they are.
@@ -15,6 +16,7 @@ pub(crate) fn paths() -> &'static Paths {
     static PATHS: LazyLock<Paths> = LazyLock::new(|| Paths {
         css: named("arena", "css", look::CSS),
         script: named("arena", "js", look::SCRIPT),
+        passkeys: named("passkeys", "js", look::PASSKEYS_SCRIPT),
     });
     &PATHS
 }

@@ -1,7 +1,7 @@
 //! What the doors publish for people and programs about themselves, the pages of products in their
 //! shell, the live stream, and the health checks.
 
-mod assets;
+pub(crate) mod assets;
 pub(crate) mod cards;
 pub(crate) mod connect;
 mod docs;

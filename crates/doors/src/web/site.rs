@@ -62,6 +62,7 @@ pub(crate) fn pages(house: &Arc<House>) -> Result<Vec<Page>, WiringError> {
         ("/docs", Content::Page(docs::page(house))),
         (assets::paths().css.as_str(), asset("text/css; charset=utf-8", look::CSS)),
         (assets::paths().script.as_str(), asset("text/javascript; charset=utf-8", look::SCRIPT)),
+        (assets::paths().passkeys.as_str(), asset("text/javascript; charset=utf-8", look::PASSKEYS_SCRIPT)),
         ("/assets/icon.svg", icon()),
         ("/favicon.ico", icon()),
         ("/robots.txt", document("text/plain; charset=utf-8", "User-agent: *\nAllow: /\n".to_owned())),

@@ -5,5 +5,6 @@ mod grants;
 mod keys;
 mod logins;
 mod pairings;
+mod passkeys;
 mod sessions;
 mod world;
