@@ -131,8 +131,9 @@ async function signOut(page) {
       await page.getByRole('button', { name: 'Add a passkey' }).click();
       await page.getByRole('cell', { name: '2 passkeys' }).waitFor();
       await page.getByText('on my ring').click();
-      await page.getByLabel('Another name').nth(1).fill('in the drawer');
-      await page.getByRole('button', { name: 'Rename' }).nth(1).click();
+      const shown = page.locator('details[open]').filter({ hasText: 'on my ring' });
+      await shown.getByLabel('Another name').fill('in the drawer');
+      await shown.getByRole('button', { name: 'Rename' }).click();
       await page.getByText('in the drawer').waitFor();
     });
     const remove = () => page.locator('form[action="/account/passkey-remove"] button').first().click();

@@ -239,7 +239,7 @@ fn passkeys_are_offered_where_browsers_have_them() {
     let mut by_name = Visitor::new(&named);
     for page in ["/sign-in", "/sign-up"] {
         let body = by_name.get(page).body;
-        assert!(body.contains("data-passkey") && body.contains("<noscript>"), "{body}");
+        assert!(body.contains("data-passkey") && body.contains("Passkeys need JavaScript"), "{body}");
         let script = &body[body.find("/assets/passkeys-").unwrap()..];
         let script = by_name.get(&script[..script.find('"').unwrap()]);
         assert_eq!(script.status, 200);

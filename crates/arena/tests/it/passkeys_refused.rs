@@ -44,7 +44,9 @@ fn an_answer_counts_once_here_and_for_what_it_was_asked() {
     refused(&finish(&mut other, "/sign-in", &begun.ticket, &answer, &[]), 401, "is over");
     // Begun for something else.
     let begun = begin(&mut browser, "/sign-up", &[("nickname", "beta")]);
-    let answer = device.sign(&begun.options, ORIGIN);
+    let challenge = begun.options["publicKey"]["challenge"].clone();
+    let asked = json!({"publicKey": {"rpId": "localhost", "challenge": challenge}});
+    let answer = device.sign(&asked, ORIGIN);
     refused(&finish(&mut browser, "/sign-in", &begun.ticket, &answer, &[]), 401, "is over");
     let begun = begin(&mut browser, "/sign-in", &[]);
     let answer = Authenticator::new(3).make(&json!({"publicKey": {

@@ -86,5 +86,6 @@
     // A page that comes back from the browser's memory can be used again.
     addEventListener('pageshow', () => { button.disabled = false; });
     form.hidden = false;
+    for (const note of document.querySelectorAll('[data-no-passkeys]')) note.hidden = true;
   }
 })();

@@ -26,7 +26,7 @@ fn ceremony(action: &str, class: &str, browser: &Browser, fields: &Markup, butto
             (button)
             p class="problem" role="alert" hidden {}
         }
-        noscript { p class="muted" { "Passkeys need JavaScript; passwords work without it." } }
+        p class="muted" data-no-passkeys { "Passkeys need JavaScript, and a browser that has them; passwords work without." }
         script src=(assets::paths().passkeys) defer {}
     }
 }
