@@ -31,7 +31,7 @@ pub const EXPIRES_IN_DAYS: std::ops::RangeInclusive<i64> = 1..=365;
 const DAY_MS: i64 = 86_400_000;
 
 /// Every scope that exists, with what it allows.
-pub const SCOPES: &[(&str, &str)] = &[("duels:play", "play duels as the person: every duels tool")];
+pub const SCOPES: &[(&str, &str)] = &[("duels:play", "play duels as you: every duels tool")];
 
 /// A key with its secret, which exists only until it has been shown.
 pub struct NewKey {
