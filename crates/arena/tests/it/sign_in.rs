@@ -367,3 +367,26 @@ fn a_command_line_is_let_in_by_its_code() {
     assert_eq!(poll(&json!({"secret": "guess"})), json!({"status": "expired"}));
     server.stop();
 }
+
+/// A refused method is told with those that would do, on every path where people and clients sign in.
+#[test]
+fn a_refused_method_names_those_that_are_taken() {
+    let home = Home::new();
+    let server = home.serve(&[]);
+    let paths = "/sign-in /sign-out /sign-up /sign-in/passkey/begin /sign-in/passkey/finish \
+        /oauth/callback/github /sign-up/passkey/begin /sign-up/passkey/finish /account/passkey/begin /account/passkey/finish /account \
+        /account/end /account/keys /account/keys/called /pair /pair/start /pair/poll /oauth/authorize \
+        /oauth/consent /oauth/token /oauth/register /oauth/revoke /.well-known/oauth-authorization-server \
+        /.well-known/oauth-protected-resource/duels/mcp";
+    for path in paths.split_whitespace() {
+        let refused = send(&server.address, "PUT", path, &[], b"");
+        assert_eq!(refused.status, 405, "{path}");
+        let allow = refused.header("allow").to_ascii_uppercase();
+        for method in ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"] {
+            let answer = send(&server.address, method, path, &[], b"");
+            let listed = allow.split(", ").any(|one| one == method);
+            assert_eq!(answer.status != 405, listed, "{method} {path}: {allow}");
+        }
+    }
+    server.stop();
+}

@@ -41,7 +41,11 @@ struct Shown {
 
 pub(super) async fn serve(State(auth): State<Arc<Auth>>, request: Request) -> Response<Body> {
     let (parts, _) = request.into_parts();
-    match show(&auth, &parts, None).await {
+    let shown = match forms::reads(&parts) {
+        Ok(()) => show(&auth, &parts, None).await,
+        Err(fault) => Err(fault),
+    };
+    match shown {
         Ok(response) => response,
         Err(fault) => page::refused(&auth, &parts, &fault, told(NAME)),
     }

@@ -57,6 +57,14 @@ pub(super) async fn read(content: Body, headers: &HeaderMap) -> Result<Fields, F
     Fields::parse(&body::read(content, FORM_BYTES_MAX).await?)
 }
 
+/// Refuses what is neither GET nor HEAD, where nothing is changed.
+pub(super) fn reads(parts: &Parts) -> Result<(), Fault> {
+    match parts.method {
+        Method::GET | Method::HEAD => Ok(()),
+        _ => Err(Fault::of(Kind::MethodNotAllowed, "this path takes GET; use that method")),
+    }
+}
+
 /// The fields of a form that a person sent from a page of ours: the browser says so, and the form carries
 /// what only pages made for this browser do.
 pub(super) async fn own(auth: &Auth, request: Request) -> Result<(Parts, Browser, Fields), (Parts, Fault)> {

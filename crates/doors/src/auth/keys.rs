@@ -131,6 +131,7 @@ pub(super) async fn called(State(auth): State<Arc<Auth>>, request: Request) -> R
 }
 
 async fn has_called(auth: &Auth, parts: &Parts) -> Result<bool, Fault> {
+    forms::reads(parts)?;
     let browser = Browser::of(auth, &parts.headers).await?;
     let Some(session) = browser.person() else {
         return Err(Fault::of(Kind::Unauthenticated, "nobody is signed in here; open /sign-in"));

@@ -14,9 +14,18 @@ mod sign_in;
 mod sign_up;
 mod upstream;
 
-use std::{future::Future, pin::Pin, sync::Arc};
+use std::{
+    future::{Future, ready},
+    pin::Pin,
+    sync::Arc,
+};
 
-use axum::routing::{MethodRouter, any};
+use axum::{
+    body::Body,
+    middleware::map_response,
+    routing::{MethodRouter, any},
+};
+use http::{HeaderValue, Response, StatusCode, header};
 use identity::{act::Act, logins::Account, people::Person};
 use kernel::{
     Fault,
@@ -120,40 +129,56 @@ impl Auth {
     }
 }
 
-/// Paths and their handlers.
+const PAGE: &str = "GET, HEAD";
+const FORM: &str = "POST";
+const PAGE_AND_FORM: &str = "GET, HEAD, POST";
+const CALL: &str = "POST, OPTIONS";
+
+/// A refusal of a method names those that the path takes (RFC 9110, section 15.5.6).
+fn telling(methods: &'static str, route: MethodRouter) -> MethodRouter {
+    route.layer(map_response(move |mut response: Response<Body>| {
+        if response.status() == StatusCode::METHOD_NOT_ALLOWED {
+            response.headers_mut().insert(header::ALLOW, HeaderValue::from_static(methods));
+        }
+        ready(response)
+    }))
+}
+
+/// Paths, what they take, and their handlers.
 pub(crate) fn routes(house: &Arc<House>, config: SignIn) -> Vec<(String, MethodRouter)> {
     let passkeys = Url::parse(&house.public_url).ok().filter(|_| config.local);
     let passkeys = passkeys.and_then(|url| RelyingParty::of(&url, &house.server.title));
     let auth = Arc::new(Auth { house: Arc::clone(house), config, passkeys });
     let state = || Arc::clone(&auth);
     let mut routes: Vec<(String, MethodRouter)> = [
-        ("/sign-in", any(sign_in::serve).with_state(state())),
-        ("/sign-out", any(sign_in::leave).with_state(state())),
-        ("/sign-up", any(sign_up::serve).with_state(state())),
-        ("/sign-in/{provider}", any(upstream::start).with_state(state())),
-        ("/oauth/callback/{provider}", any(upstream::finish).with_state(state())),
-        ("/sign-in/passkey/begin", any(passkey::enter::begin).with_state(state())),
-        ("/sign-in/passkey/finish", any(passkey::enter::finish).with_state(state())),
-        ("/sign-up/passkey/begin", any(passkey::join::begin).with_state(state())),
-        ("/sign-up/passkey/finish", any(passkey::join::finish).with_state(state())),
-        ("/account/passkey/begin", any(passkey::own::begin).with_state(state())),
-        ("/account/passkey/finish", any(passkey::own::finish).with_state(state())),
-        ("/account", any(account::serve).with_state(state())),
-        ("/account/{act}", any(account::act).with_state(state())),
-        ("/account/keys", any(keys::serve).with_state(state())),
-        ("/account/keys/called", any(keys::called).with_state(state())),
-        ("/pair", any(pair::serve).with_state(state())),
-        ("/pair/start", any(pair::start).with_state(state())),
-        ("/pair/poll", any(pair::poll).with_state(state())),
-        ("/oauth/authorize", any(oauth::authorize::serve).with_state(state())),
-        ("/oauth/consent", any(oauth::consent::serve).with_state(state())),
-        ("/oauth/token", any(oauth::token::serve).with_state(state())),
-        ("/oauth/register", any(oauth::register::serve).with_state(state())),
-        ("/oauth/revoke", any(oauth::revoke::serve).with_state(state())),
+        ("/sign-in", PAGE_AND_FORM, any(sign_in::serve).with_state(state())),
+        ("/sign-out", FORM, any(sign_in::leave).with_state(state())),
+        ("/sign-up", PAGE_AND_FORM, any(sign_up::serve).with_state(state())),
+        ("/sign-in/{provider}", FORM, any(upstream::start).with_state(state())),
+        ("/oauth/callback/{provider}", PAGE_AND_FORM, any(upstream::finish).with_state(state())),
+        ("/sign-in/passkey/begin", FORM, any(passkey::enter::begin).with_state(state())),
+        ("/sign-in/passkey/finish", FORM, any(passkey::enter::finish).with_state(state())),
+        ("/sign-up/passkey/begin", FORM, any(passkey::join::begin).with_state(state())),
+        ("/sign-up/passkey/finish", FORM, any(passkey::join::finish).with_state(state())),
+        ("/account/passkey/begin", FORM, any(passkey::own::begin).with_state(state())),
+        ("/account/passkey/finish", FORM, any(passkey::own::finish).with_state(state())),
+        ("/account", PAGE, any(account::serve).with_state(state())),
+        ("/account/{act}", FORM, any(account::act).with_state(state())),
+        ("/account/keys", PAGE_AND_FORM, any(keys::serve).with_state(state())),
+        ("/account/keys/called", PAGE, any(keys::called).with_state(state())),
+        ("/pair", PAGE_AND_FORM, any(pair::serve).with_state(state())),
+        ("/pair/start", FORM, any(pair::start).with_state(state())),
+        ("/pair/poll", FORM, any(pair::poll).with_state(state())),
+        ("/oauth/authorize", PAGE, any(oauth::authorize::serve).with_state(state())),
+        ("/oauth/consent", PAGE_AND_FORM, any(oauth::consent::serve).with_state(state())),
+        ("/oauth/token", CALL, any(oauth::token::serve).with_state(state())),
+        ("/oauth/register", CALL, any(oauth::register::serve).with_state(state())),
+        ("/oauth/revoke", CALL, any(oauth::revoke::serve).with_state(state())),
     ]
     .into_iter()
-    .map(|(path, route)| (path.to_owned(), route))
+    .map(|(path, methods, route)| (path.to_owned(), telling(methods, route)))
     .collect();
-    routes.extend(metadata::routes(&auth));
+    let documents = metadata::routes(&auth).into_iter();
+    routes.extend(documents.map(|(path, route)| (path, telling("GET, HEAD, OPTIONS", route))));
     routes
 }

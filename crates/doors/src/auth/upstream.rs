@@ -105,6 +105,7 @@ fn relayed(provider: &str, fields: &Fields) -> String {
 }
 
 async fn arrive(auth: &Auth, parts: &Parts, provider: &str) -> Result<Response<Body>, Fault> {
+    forms::reads(parts)?;
     let upstream = find(auth, provider)?;
     let fields = Fields::of_query(parts)?;
     let browser = Browser::of(auth, &parts.headers).await?;
