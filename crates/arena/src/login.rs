@@ -33,7 +33,7 @@ pub(crate) async fn run(loaded: &Loaded, as_json: bool) -> Result<ExitCode, Fail
     let base = web_url("server", loaded.config.server.as_deref().unwrap_or(SERVER_DEFAULT))?;
     let http = Http::new()?;
     let wish = signals::shutdown()?;
-    let label = format!("arena {}", env!("CARGO_PKG_VERSION"));
+    let label = label();
     let pairing: Pairing = told(&http, &base, "/pair/start", &json!({ "label": label })).await?;
     print::note(&format!(
         "Open {}\nand compare the code: {}\nWaiting for you; Ctrl-C gives up.",
@@ -52,7 +52,7 @@ pub(crate) async fn run(loaded: &Loaded, as_json: bool) -> Result<ExitCode, Fail
         let now: Value = told(&http, &base, "/pair/poll", &json!({ "secret": pairing.secret })).await?;
         match now["status"].as_str() {
             Some("waiting") => {}
-            Some("allowed") => return show(&base, &now, as_json),
+            Some("allowed") => return show(&base, &now, as_json).map_or_else(|| Err(another(&base)), Ok),
             Some("refused") => {
                 return Err(Failure::new(ExitCode::Refused, "you refused it")
                     .hint("run arena login again to be asked anew"));
@@ -63,21 +63,41 @@ pub(crate) async fn run(loaded: &Loaded, as_json: bool) -> Result<ExitCode, Fail
     Err(Failure::new(ExitCode::Refused, "the code has expired").hint("run arena login again"))
 }
 
-fn show(base: &Url, allowed: &Value, as_json: bool) -> Result<ExitCode, Failure> {
-    let field = |name: &str| printable(allowed[name].as_str().unwrap_or_default());
-    let (nickname, key) = (field("nickname"), field("apiKey"));
+/// By what its owner knows this machine later, in the list of keys.
+fn label() -> String {
+    let name = rustix::system::uname();
+    let host = name.nodename().to_string_lossy();
+    let host = host.split('.').next().unwrap_or_default();
+    format!("arena login on {}", if host.is_empty() { "a machine" } else { host })
+}
+
+/// `None` for an answer without a key. Shells are given these lines to run, so nothing of them may be a command.
+fn show(base: &Url, allowed: &Value, as_json: bool) -> Option<ExitCode> {
+    let nickname = printable(allowed["nickname"].as_str()?);
+    let key = allowed["apiKey"].as_str().filter(|key| is_key(key))?;
     let server = base.as_str().trim_end_matches('/');
     if as_json {
-        print::json(&json!({"server": server, "nickname": nickname, "apiKey": key}))?;
-        return Ok(ExitCode::Ok);
+        print::json(&json!({"server": server, "nickname": nickname, "apiKey": key})).ok()?;
+        return Some(ExitCode::Ok);
     }
     print::note(&format!(
         "Signed in as {nickname}. The key is shown only now; these lines hand it to programs:"
     ));
+    let (server, mcp) = (quoted(server), quoted(&format!("{server}/duels/mcp")));
     print::data(&format!(
-        "export ARENA_SERVER={server}\nexport ARENA_MCP_URL={server}/duels/mcp\nexport ARENA_API_KEY={key}\n"
+        "export ARENA_SERVER={server}\nexport ARENA_MCP_URL={mcp}\nexport ARENA_API_KEY={key}\n"
     ));
-    Ok(ExitCode::Ok)
+    Some(ExitCode::Ok)
+}
+
+fn is_key(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))
+}
+
+/// One word of a shell.
+fn quoted(text: &str) -> String {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-./:[]".contains(&byte);
+    if text.bytes().all(plain) { text.to_owned() } else { format!("'{}'", text.replace('\'', "'\\''")) }
 }
 
 async fn told<T: for<'a> Deserialize<'a>>(
@@ -92,8 +112,27 @@ async fn told<T: for<'a> Deserialize<'a>>(
         return Err(answer.failure());
     }
     let body = answer.body.unwrap_or_default();
-    serde_json::from_value(body).map_err(|_| {
-        Failure::new(ExitCode::Network, format!("{url} answered something else than an Arena server does"))
-            .hint("check --server, and that both are of one version")
-    })
+    serde_json::from_value(body).map_err(|_| another(&url))
+}
+
+fn another(url: &Url) -> Failure {
+    Failure::new(ExitCode::Network, format!("{url} answered something else than an Arena server does"))
+        .hint("check --server, and that both are of one version")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_that_a_server_answers_is_a_command_of_the_shell() {
+        for bad in ["", "a b", "$(id)", "a;id", "`id`", "a\nid", "a'b", "ä"] {
+            assert!(!is_key(bad), "{bad}");
+            let base = Url::parse("http://127.0.0.1:1").unwrap();
+            assert!(show(&base, &json!({"nickname": "alpha", "apiKey": bad}), true).is_none());
+        }
+        assert!(is_key("arena_sk_A-z0_9"));
+        assert_eq!(quoted("http://[::1]:7878/duels/mcp"), "http://[::1]:7878/duels/mcp");
+        assert_eq!(quoted("http://a/$(id);x'y"), r"'http://a/$(id);x'\''y'");
+    }
 }

@@ -165,10 +165,13 @@ pub(crate) fn refused_unread(house: &House, credential: &Credential) -> Option<R
     let (message, gate) = match credential {
         Credential::Token(_) => return None,
         Credential::Absent => (
-            "no credential was sent; send `Authorization: Bearer arena_sk_…`, with a key from the operator of this server",
+            format!(
+                "no credential was sent; send `Authorization: Bearer arena_sk_…`, with a key from {}",
+                house.source_of_keys()
+            ),
             Gate::NoCredential,
         ),
-        Credential::Unusable(why) => (*why, Gate::BadCredential),
+        Credential::Unusable(why) => ((*why).to_owned(), Gate::BadCredential),
     };
     let fault = Fault::of(Kind::Unauthenticated, message);
     Some(Refused { fault, at: house.now(), gate: Some(gate), way_in: None })

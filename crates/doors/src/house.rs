@@ -90,6 +90,15 @@ impl House {
         })
     }
 
+    /// Where people get keys, for whoever has none.
+    pub(crate) fn source_of_keys(&self) -> String {
+        if self.has_accounts {
+            format!("{}/account/keys", self.public_url)
+        } else {
+            "the operator of this server".to_owned()
+        }
+    }
+
     /// Arena time for an answer that no transaction dates.
     pub(crate) fn now(&self) -> Moment {
         self.clock.now()

@@ -14,9 +14,9 @@ use crate::{
 
 kernel::statements! {
     CHECK = "SELECT p.id, p.nickname, p.disabled_ms, k.scopes, k.expires_ms, k.revoked_ms, p.providers, k.id, k.first_call_ms FROM api_key k JOIN person p ON p.id = k.person WHERE k.hash = $1";
-    ADD = "INSERT INTO api_key (hash, id, person, prefix, label, scopes, created_ms, expires_ms) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)";
+    ADD = "INSERT INTO api_key (hash, id, person, prefix, label, scopes, created_ms, expires_ms) VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (id) DO NOTHING";
     ACTIVE = "SELECT COUNT(*) FROM api_key WHERE person = $1 AND revoked_ms IS NULL AND (expires_ms IS NULL OR expires_ms > $2)";
-    LIST = "SELECT id, prefix, label, scopes, created_ms, expires_ms, revoked_ms, first_call_ms FROM api_key WHERE person = $1 ORDER BY created_ms, id";
+    LIST = "SELECT id, prefix, label, scopes, created_ms, expires_ms, revoked_ms, first_call_ms FROM api_key WHERE person = $1 ORDER BY created_ms DESC, id";
     FIRST_CALL = "UPDATE api_key SET first_call_ms = $2 WHERE id = $1 AND first_call_ms IS NULL";
     REVOKE_ALL = "UPDATE api_key SET revoked_ms = $2 WHERE person = $1 AND revoked_ms IS NULL";
     REVOKE = "UPDATE api_key SET revoked_ms = $3 WHERE person = $1 AND id = $2 AND revoked_ms IS NULL";
@@ -26,6 +26,8 @@ pub const TOKEN_PREFIX: &str = "arena_sk_";
 /// How much of a key its owner sees in lists.
 pub const SHOWN_CHARS: usize = 16;
 pub const ACTIVE_KEYS_MAX: i64 = 10;
+/// The longest name that its owner gives a key.
+pub const LABEL_CHARS_MAX: usize = 60;
 /// The life of a key that has one, in days.
 pub const EXPIRES_IN_DAYS: std::ops::RangeInclusive<i64> = 1..=365;
 const DAY_MS: i64 = 86_400_000;
@@ -116,20 +118,27 @@ fn info(row: &Row) -> Result<KeyInfo, Fault> {
     })
 }
 
-/// Stores a drawn key for a person who has fewer than [`ACTIVE_KEYS_MAX`] active ones.
-pub fn insert(tx: &mut dyn Tx, person: &Person, key: &NewKey) -> Result<KeyInfo, Fault> {
-    tx.lock(&[format!("keys:{}", person.id)])?;
+/// Refuses a person who has as many active keys as are allowed.
+pub fn room(tx: &mut dyn Tx, person: &Person) -> Result<(), Fault> {
     let real = tx.real_ms();
     let active = tx.row(&ACTIVE, &[(&person.id).into(), real.into()])?.map_or(Ok(0), |row| row.i64(0))?;
     if active >= ACTIVE_KEYS_MAX {
         return Err(Fault::of(
             Kind::Conflict,
             format!(
-                "{} has {ACTIVE_KEYS_MAX} active keys, the most allowed; revoke one first",
+                "the account {} has {ACTIVE_KEYS_MAX} active keys, the most allowed; revoke one first, at /account/keys",
                 person.nickname
             ),
         ));
     }
+    Ok(())
+}
+
+/// Stores a drawn key for a person who has fewer than [`ACTIVE_KEYS_MAX`] active ones.
+pub fn insert(tx: &mut dyn Tx, person: &Person, key: &NewKey) -> Result<KeyInfo, Fault> {
+    tx.lock(&[format!("keys:{}", person.id)])?;
+    room(tx, person)?;
+    let real = tx.real_ms();
     let expires = key.expires_in_days.map(|days| real + days * DAY_MS);
     let prefix: String = key.token.chars().take(SHOWN_CHARS).collect();
     let scopes = key.scopes.join(" ");
@@ -143,7 +152,12 @@ pub fn insert(tx: &mut dyn Tx, person: &Person, key: &NewKey) -> Result<KeyInfo,
         real.into(),
         expires.into(),
     ];
-    tx.exec(&ADD, &args)?;
+    if tx.exec(&ADD, &args)? == 0 {
+        return Err(Fault::of(
+            Kind::Conflict,
+            "this key was made already, and its secret is not kept; make another one if you lost it",
+        ));
+    }
     Ok(KeyInfo {
         id: key.id.clone(),
         prefix,
@@ -156,7 +170,7 @@ pub fn insert(tx: &mut dyn Tx, person: &Person, key: &NewKey) -> Result<KeyInfo,
     })
 }
 
-/// All keys of a person, oldest first, ended ones included.
+/// All keys of a person, newest first, ended ones included.
 pub fn list(tx: &mut dyn Tx, person: &Person) -> Result<Vec<KeyInfo>, Fault> {
     tx.rows(&LIST, &[(&person.id).into()])?.iter().map(info).collect()
 }

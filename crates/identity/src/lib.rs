@@ -9,6 +9,7 @@ use kernel::{Fault, principal::Principal, tx::Tx};
 pub mod act;
 pub mod audit;
 pub mod ceremonies;
+pub mod entry_links;
 pub mod keys;
 pub mod logins;
 pub mod oauth;
@@ -27,6 +28,7 @@ pub const SCHEMA: store::Schema = store::Schema {
         include_str!("../migrations/0002_sign_in.sql"),
         include_str!("../migrations/0003_first_call.sql"),
         include_str!("../migrations/0004_passkeys.sql"),
+        include_str!("../migrations/0005_entry_links.sql"),
     ],
 };
 
@@ -39,6 +41,7 @@ pub fn statements() -> Vec<&'static kernel::tx::Sql> {
         passwords::ALL,
         passkeys::ALL,
         ceremonies::ALL,
+        entry_links::ALL,
         sessions::ALL,
         oauth::clients::ALL,
         oauth::requests::ALL,
@@ -65,6 +68,7 @@ pub fn prune(tx: &mut dyn Tx) -> Result<u64, Fault> {
         sessions::prune,
         logins::prune,
         ceremonies::prune,
+        entry_links::prune,
         oauth::requests::prune,
         oauth::tokens::prune,
         oauth::grants::prune,

@@ -2,13 +2,13 @@
 
 use kernel::{Fault, id::Ids, tx::Tx};
 
-use crate::secret;
+use crate::{keys::LABEL_CHARS_MAX, secret};
 
 kernel::statements! {
     ADD = "INSERT INTO pairing (hash, code, label, refused, expires_ms) VALUES ($1, $2, $3, 0, $4) ON CONFLICT (code) DO NOTHING";
     BY_CODE = "SELECT label, person, refused, expires_ms FROM pairing WHERE code = $1";
     DECIDE = "UPDATE pairing SET person = $2, provider = $3, refused = $4 WHERE code = $1 AND person IS NULL AND refused = 0";
-    STATE = "SELECT person, provider, refused, expires_ms FROM pairing WHERE hash = $1";
+    STATE = "SELECT person, provider, refused, expires_ms, label FROM pairing WHERE hash = $1";
     TAKE = "DELETE FROM pairing WHERE hash = $1";
     EXPIRED = "DELETE FROM pairing WHERE expires_ms <= $1";
 }
@@ -41,7 +41,7 @@ impl NewPairing {
             }
         }
         let (left, right) = code.split_at(CODE_LETTERS / 2);
-        let label = label.chars().filter(|scalar| !scalar.is_control()).take(80).collect();
+        let label = label.chars().filter(|scalar| !scalar.is_control()).take(LABEL_CHARS_MAX).collect();
         Self { secret: secret::draw(ids, ""), code: format!("{left}-{right}"), label }
     }
 }
@@ -96,6 +96,8 @@ pub enum Standing {
     LetIn {
         person: String,
         provider: String,
+        /// What the command line calls itself.
+        label: String,
     },
 }
 
@@ -111,7 +113,7 @@ pub fn standing(tx: &mut dyn Tx, secret: &str) -> Result<Standing, Fault> {
         return Ok(Standing::Refused);
     }
     Ok(match (row.opt_text(0)?, row.opt_text(1)?) {
-        (Some(person), Some(provider)) => Standing::LetIn { person, provider },
+        (Some(person), Some(provider)) => Standing::LetIn { person, provider, label: row.text(4)? },
         _ => Standing::Waiting,
     })
 }

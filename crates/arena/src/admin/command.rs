@@ -3,7 +3,8 @@
 use super::{
     backup,
     request::{
-        AdminRequest, AdminResponse, AuditEntry, CreatedKey, CreatedUser, Examined, Key, SignedOut, User,
+        AdminRequest, AdminResponse, AuditEntry, CreatedKey, CreatedUser, EntryLink, Examined, Key,
+        SignedOut, User,
     },
     route,
 };
@@ -42,6 +43,8 @@ pub(crate) async fn run(loaded: &Loaded, command: AdminCommand, as_json: bool) -
         AdminResponse::UserSwitched(user) => print::data(&user_table(&[user])),
         AdminResponse::UserSignedOut(out) if as_json => print::json(&out)?,
         AdminResponse::UserSignedOut(out) => print::data(&signed_out(&out)),
+        AdminResponse::UserLinked(link) if as_json => print::json(&link)?,
+        AdminResponse::UserLinked(link) => print::data(&entry_link(&link)),
         AdminResponse::Audited(acts) if as_json => print::json(&acts)?,
         AdminResponse::Audited(acts) => print::data(&act_table(&acts)),
         AdminResponse::Refused(refusal) => return Err(refusal.into()),
@@ -76,6 +79,7 @@ fn wanted_of_user(command: UserCommand) -> AdminRequest {
             AdminRequest::UserSwitch { nickname, disabled: false }
         }
         UserCommand::SignOut(PersonArgs { nickname, .. }) => AdminRequest::UserSignOut { nickname },
+        UserCommand::Link(PersonArgs { nickname, .. }) => AdminRequest::UserLink { nickname },
     }
 }
 
@@ -95,12 +99,13 @@ fn moment(at: Option<kernel::Moment>, never: &str) -> String {
 
 fn created_user(user: &CreatedUser) -> String {
     format!(
-        "nickname  {}\nuser id   {}\nscopes    {}\nexpires   {}\napi key   {}\n\nThe key is shown only now.\n",
+        "nickname  {}\nuser id   {}\nscopes    {}\nexpires   {}\napi key   {}\n\nThe key is shown only now. To sign in in a browser: arena admin user link {}\n",
         user.nickname,
         user.user_id,
         user.scopes.join(" "),
         moment(user.expires_at, "never"),
         user.api_key,
+        user.nickname,
     )
 }
 
@@ -118,6 +123,13 @@ fn created_key(key: &CreatedKey) -> String {
 fn signed_out(out: &SignedOut) -> String {
     let SignedOut { nickname, keys, sessions, grants } = out;
     format!("signed {nickname} out: {keys} keys, {sessions} browsers and {grants} programs ended\n")
+}
+
+fn entry_link(link: &EntryLink) -> String {
+    let EntryLink { nickname, url, expires_at } = link;
+    format!(
+        "{url}\n\nIt lets {nickname} in once, until {expires_at}; whoever opens it is {nickname}, so send it to nobody else.\n"
+    )
 }
 
 fn act_table(acts: &[AuditEntry]) -> String {

@@ -1,7 +1,7 @@
 //! Runs an admin request against an open store: the one function behind the socket and the command.
 
 use identity::{
-    audit,
+    audit, entry_links,
     keys::{self, KeyInfo, NewKey},
     people,
 };
@@ -13,9 +13,10 @@ use kernel::{
 use store::Store;
 
 use super::{
-    person::{CreateKey, CreatePerson, RevokeKey, SignOutPerson, SwitchPerson},
+    person::{CreateKey, CreatePerson, LinkPerson, RevokeKey, SignOutPerson, SwitchPerson},
     request::{
-        AdminRequest, AdminResponse, AuditEntry, CreatedKey, CreatedUser, Examined, Key, Refusal, User,
+        AdminRequest, AdminResponse, AuditEntry, CreatedKey, CreatedUser, EntryLink, Examined, Key, Refusal,
+        User,
     },
 };
 use crate::doctor::store_checks;
@@ -29,6 +30,8 @@ pub(crate) struct Office {
     pub(crate) store: Store,
     pub(crate) ids: std::sync::Arc<dyn Ids>,
     pub(crate) opening_points: i64,
+    /// The address by which people open the arena.
+    pub(crate) public_url: url::Url,
     /// Where the server listens, when this is one.
     pub(crate) server: Option<String>,
 }
@@ -93,6 +96,19 @@ impl Office {
             AdminRequest::UserSignOut { nickname } => {
                 let sign_out = SignOutPerson { nickname, seed: self.ids.seed() };
                 AdminResponse::UserSignedOut(self.run(sign_out).await?)
+            }
+            AdminRequest::UserLink { nickname } => {
+                let link = entry_links::draw(&*self.ids);
+                let mut url = self.public_url.clone();
+                url.set_path("/sign-in/link");
+                url.query_pairs_mut().append_pair("link", &link);
+                let (person, expires_at) =
+                    self.run(LinkPerson { nickname, link, seed: self.ids.seed() }).await?;
+                AdminResponse::UserLinked(EntryLink {
+                    nickname: person.nickname,
+                    url: url.into(),
+                    expires_at,
+                })
             }
             AdminRequest::Audit { before, limit } => {
                 let read = self.store.read(move |tx| audit::newest(tx, before.as_deref(), limit));

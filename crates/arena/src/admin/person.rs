@@ -1,14 +1,14 @@
 //! What an administrator does to people, each act in one transaction with its line in the audit book.
 
 use identity::{
-    audit,
+    audit, entry_links,
     keys::{self, KeyInfo, NewKey},
     oauth::grants,
     people::{self, Person},
     sessions,
 };
 use kernel::{
-    Fault,
+    Fault, Kind, Moment,
     id::{DerivedIds, Ids},
     tx::{Command, Tx, Verdict},
 };
@@ -145,7 +145,36 @@ impl Command for SignOutPerson {
             sessions: sessions::end_all(tx, &person.id)?,
             grants: grants::revoke_all(tx, &person.id)?,
         };
+        entry_links::forget(tx, &person.id)?;
         audit::write(tx, &DerivedIds::new(self.seed), ADMIN, "user.sign_out", &person.nickname, "")?;
         Ok(Verdict::Done(out))
+    }
+}
+
+/// Makes a link that lets a person in once. An earlier one ends.
+pub(crate) struct LinkPerson {
+    pub(crate) nickname: String,
+    pub(crate) link: String,
+    pub(crate) seed: [u8; 16],
+}
+
+impl Command for LinkPerson {
+    type Out = (Person, Moment);
+
+    fn name(&self) -> &'static str {
+        "arena.link_person"
+    }
+
+    fn run(&self, tx: &mut dyn Tx) -> Result<Verdict<Self::Out>, Fault> {
+        let person = people::get(tx, &self.nickname)?;
+        if person.disabled_at.is_some() {
+            return Err(Fault::of(
+                Kind::Conflict,
+                format!("{0} is disabled; first run: arena admin user enable {0}", person.nickname),
+            ));
+        }
+        let ends = entry_links::insert(tx, &person, &self.link)?;
+        audit::write(tx, &DerivedIds::new(self.seed), ADMIN, "user.link", &person.nickname, "")?;
+        Ok(Verdict::Done((person, ends)))
     }
 }

@@ -35,6 +35,10 @@ pub(crate) enum AdminRequest {
     UserSignOut {
         nickname: String,
     },
+    /// A link that lets a person in once.
+    UserLink {
+        nickname: String,
+    },
     Audit {
         before: Option<String>,
         limit: i64,
@@ -53,6 +57,7 @@ pub(crate) enum AdminResponse {
     KeyRevoked(Key),
     UserSwitched(User),
     UserSignedOut(SignedOut),
+    UserLinked(EntryLink),
     Audited(Vec<AuditEntry>),
     Checks(Examined),
     Refused(Refusal),
@@ -113,6 +118,15 @@ pub(crate) struct SignedOut {
     pub(crate) sessions: u64,
     /// Programs that were let in by signing in.
     pub(crate) grants: u64,
+}
+
+/// A link that lets a person in once. It is shown here and never again.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct EntryLink {
+    pub(crate) nickname: String,
+    pub(crate) url: String,
+    pub(crate) expires_at: Moment,
 }
 
 /// One privileged act.

@@ -10,7 +10,15 @@ use super::{
     request::{AdminRequest, AdminResponse},
     socket,
 };
-use crate::{config::layers::Loaded, denied, exit::ExitCode, failure::Failure, opening, output::print};
+use crate::{
+    config::{layers::Loaded, model},
+    denied,
+    exit::ExitCode,
+    failure::Failure,
+    opening,
+    output::print,
+    serve::listen,
+};
 
 /// How long a command waits for a server that is just starting or stopping, or for another command.
 const WAIT: Duration = Duration::from_secs(10);
@@ -18,6 +26,8 @@ const PAUSE: Duration = Duration::from_millis(50);
 
 /// Gets `request` done with the server stopped, running, or never started.
 pub(crate) async fn request(loaded: &Loaded, request: AdminRequest) -> Result<AdminResponse, Failure> {
+    let http = &loaded.config.http;
+    let public_url = listen::public_url(http, model::address("http.listen", &http.listen)?)?;
     let deadline = tokio::time::Instant::now() + WAIT;
     loop {
         // On PostgreSQL nobody holds the store, so the command opens it beside the servers.
@@ -39,8 +49,13 @@ pub(crate) async fn request(loaded: &Loaded, request: AdminRequest) -> Result<Ad
         match opened {
             Ok(store) => {
                 let opening_points = loaded.config.duels.opening_points;
-                let office =
-                    Office { store: store.clone(), ids: Arc::new(OsIds), opening_points, server: None };
+                let office = Office {
+                    store: store.clone(),
+                    ids: Arc::new(OsIds),
+                    opening_points,
+                    public_url,
+                    server: None,
+                };
                 let response = office.answer(request).await;
                 opening::close(store).await;
                 return Ok(response);

@@ -79,6 +79,8 @@ pub(crate) enum UserCommand {
     Enable(PersonArgs),
     /// End all keys, browsers and programs of a person, who may sign in again
     SignOut(PersonArgs),
+    /// Make a link that lets a person in once in a browser: the first time, or after a lost password
+    Link(PersonArgs),
 }
 
 #[derive(Debug, Clone, Args)]
@@ -138,7 +140,8 @@ impl AdminCommand {
                 | UserCommand::List { store }
                 | UserCommand::Disable(PersonArgs { store, .. })
                 | UserCommand::Enable(PersonArgs { store, .. })
-                | UserCommand::SignOut(PersonArgs { store, .. }),
+                | UserCommand::SignOut(PersonArgs { store, .. })
+                | UserCommand::Link(PersonArgs { store, .. }),
             )
             | Self::Audit { store, .. }
             | Self::Key(

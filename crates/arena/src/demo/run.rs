@@ -138,7 +138,7 @@ async fn play(
         api_key: key.clone(),
         nickname: READER_NICKNAME.to_owned(),
     });
-    screen.show_snippets(&doors::snippets(&mcp_url, &format!("{base}/duels/v1"), &key));
+    screen.show_snippets(&doors::snippets(&mcp_url, &format!("{base}/duels/v1"), Some(&key)));
 
     let (sender, mut events) = unbounded_channel();
     let stop = wish.child_token();

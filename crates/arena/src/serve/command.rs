@@ -2,8 +2,6 @@
 
 use std::time::Duration;
 
-use url::Url;
-
 use super::{
     avatars::Workshop,
     banner,
@@ -31,11 +29,7 @@ pub(crate) async fn run(loaded: &Loaded) -> Result<ExitCode, Failure> {
     let at = model::address("http.listen", &config.http.listen)?;
     let listener = listen::bind(at).await.map_err(|refused| listen::failure(&refused, at, "--listen"))?;
     let bound = listener.local_addr().unwrap_or(at);
-    let public_url = match &config.http.public_url {
-        Some(url) => model::web_url("http.public_url", url)?,
-        None => Url::parse(&listen::openable(bound))
-            .map_err(|error| Failure::failed(format!("the listener has no address: {error}")))?,
-    };
+    let public_url = listen::public_url(&config.http, bound)?;
     let metrics = Metrics::start(loaded).await?;
     let metrics_url = metrics.as_ref().map(Metrics::url);
     let house = House::open(Plan {

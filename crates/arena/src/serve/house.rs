@@ -85,7 +85,7 @@ impl House {
             ids: Arc::clone(&ids),
             config: config.clone(),
             speed_is_chosen: loaded.origin("clock.speed").is_chosen(),
-            public_url,
+            public_url: public_url.clone(),
             loopback: address.ip().is_loopback(),
             limits,
             on_request,
@@ -106,6 +106,7 @@ impl House {
             store: store.clone(),
             ids: Arc::clone(&ids),
             opening_points: config.duels.opening_points,
+            public_url,
             server: Some(super::listen::openable(address)),
         };
         let stop = CancellationToken::new();

@@ -4,7 +4,12 @@ use std::{io, net::SocketAddr};
 
 use tokio::net::TcpListener;
 
-use crate::failure::Failure;
+use url::Url;
+
+use crate::{
+    config::model::{self, Http},
+    failure::Failure,
+};
 
 /// Why a listener could not be bound.
 pub(crate) enum Refused {
@@ -45,6 +50,15 @@ pub(crate) fn openable(at: SocketAddr) -> String {
         ip if ip.is_unspecified() && at.is_ipv4() => format!("http://127.0.0.1:{}", at.port()),
         ip if ip.is_unspecified() => format!("http://[::1]:{}", at.port()),
         _ => format!("http://{at}"),
+    }
+}
+
+/// The address that the configuration names, else that of the listener.
+pub(crate) fn public_url(http: &Http, bound: SocketAddr) -> Result<Url, Failure> {
+    match &http.public_url {
+        Some(url) => model::web_url("http.public_url", url),
+        None => Url::parse(&openable(bound))
+            .map_err(|error| Failure::failed(format!("the listener has no address: {error}"))),
     }
 }
 

@@ -14,6 +14,7 @@ mod doctor;
 mod duels_export;
 mod duels_run;
 mod elsewhere;
+mod entry_link;
 mod errors;
 mod faults;
 mod feeds;

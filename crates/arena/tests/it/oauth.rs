@@ -190,7 +190,7 @@ fn what_is_wrong_before_the_address_is_known_is_sent_nowhere() {
     let (_home, server, mut browser) = begin();
     let client = client(&server);
     for (changes, words) in [
-        (vec![("client_id", None)], "Client_id is missing"),
+        (vec![("client_id", None)], "client_id is missing"),
         (vec![("client_id", Some("dcr_000000000000000000000000"))], "not registered here"),
         (vec![("client_id", Some("other"))], "neither registered here nor an https address"),
         (vec![("client_id", Some("https://127.0.0.1/client.json"))], "was not fetched"),

@@ -104,7 +104,9 @@ fn a_person_joins_with_a_passkey_comes_back_and_has_another() {
     assert_eq!((joined.status, joined.location()), (303, "/account"), "{}", joined.body);
     let page = browser.get("/account").body;
     assert!(
-        page.contains("my passkey") && page.contains("<td>never</td>") && page.contains("<td>local</td>"),
+        page.contains("my passkey")
+            && page.contains("\"last used\">never</td>")
+            && page.contains("<td>local</td>"),
         "{page}"
     );
     assert_eq!(browser.submit("/account", "/sign-out", &[]).status, 303);
@@ -114,7 +116,7 @@ fn a_person_joins_with_a_passkey_comes_back_and_has_another() {
     let back = [("back", "/account/keys")];
     let entered = finish(&mut browser, "/sign-in", &begun.ticket, &answer, &back);
     assert_eq!((entered.status, entered.location()), (303, "/account/keys"), "{}", entered.body);
-    assert!(!browser.get("/account").body.contains("<td>never</td>"), "its use is told");
+    assert!(!browser.get("/account").body.contains("\"last used\">never</td>"), "its use is told");
     // Another device, which then is the only one.
     let mut other = Authenticator::new(2);
     assert_eq!(add(&mut browser, &mut other, " the <b>other</b> ").location(), "/account");

@@ -190,6 +190,19 @@ fn keys_are_made_and_revoked_in_the_browser() {
     assert_eq!(made.status, 200, "{}", made.body);
     let at = made.body.find("arena_sk_").unwrap();
     let key = made.body[at..at + 52].to_owned();
+    // The same form once more, as by a reload, makes no second key.
+    let form = browser.get("/account/keys");
+    let (form, id) = (form.field("form"), form.field("id"));
+    let once = [("form", &*form), ("id", &*id), ("label", "once"), ("days", "30")];
+    assert_eq!(browser.post("/account/keys", &once).status, 200);
+    let again = browser.post("/account/keys", &once);
+    assert!(again.status == 409 && again.body.contains("made already"), "{}", again.body);
+    assert!(
+        again.body.contains("value=\"once\"") && again.body.contains("value=\"30\""),
+        "what was typed stays"
+    );
+    assert_ne!(again.field("id"), id, "the next press makes one");
+    assert_eq!(again.body.matches("<bdi>once</bdi>").count(), 1, "{}", again.body);
     assert!(made.body.contains("&lt;i&gt;agent") && !made.body.contains("<i>agent"), "{}", made.body);
     let who = call(&server.address, "whoami", &key, &json!({})).json();
     assert_eq!(
@@ -219,7 +232,8 @@ fn keys_are_made_and_revoked_in_the_browser() {
     let page = browser.get("/account/keys");
     assert!(!page.body.contains(&key) && page.body.contains(&key[..16]), "shown once");
     let id = {
-        let at = page.body.find("name=\"revoke\" value=\"").unwrap() + 21;
+        // The newest stands first.
+        let at = page.body.rfind("name=\"revoke\" value=\"").unwrap() + 21;
         page.body[at..at + 24].to_owned()
     };
     assert_eq!(browser.submit("/account/keys", "/account/keys", &[("revoke", &id)]).status, 303);
@@ -341,6 +355,8 @@ fn a_command_line_is_let_in_by_its_code() {
         let told = browser.submit("/pair", "/pair", &[("code", wrong), ("act", "allow")]);
         assert!(told.status == 404 && told.body.contains("No command line waits"), "{}", told.body);
     }
+    let asked = browser.get(&format!("/pair?code={code}"));
+    assert!(asked.body.contains("<bdi>a host</bdi>"), "{}", asked.body);
     let typed = code.to_lowercase().replace('-', "");
     let told = browser.submit("/pair", "/pair", &[("code", &typed), ("act", "allow")]);
     assert!(told.status == 200 && told.body.contains("signed in"), "{}", told.body);
@@ -349,6 +365,7 @@ fn a_command_line_is_let_in_by_its_code() {
     let key = allowed["apiKey"].as_str().unwrap();
     assert_eq!(call(&server.address, "whoami", key, &json!({})).status, 200);
     assert_eq!(poll(&pairing), json!({"status": "expired"}), "the key is answered once");
+    assert!(browser.get("/account/keys").body.contains("<bdi>a host</bdi>"), "the key is called like it");
     // The same by the program itself.
     let base = format!("http://{}", server.address);
     let mut waiting =
@@ -373,7 +390,7 @@ fn a_command_line_is_let_in_by_its_code() {
 fn a_refused_method_names_those_that_are_taken() {
     let home = Home::new();
     let server = home.serve(&[]);
-    let paths = "/sign-in /sign-out /sign-up /sign-in/passkey/begin /sign-in/passkey/finish \
+    let paths = "/sign-in /sign-in/link /sign-out /sign-up /sign-in/passkey/begin /sign-in/passkey/finish \
         /oauth/callback/github /sign-up/passkey/begin /sign-up/passkey/finish /account/passkey/begin /account/passkey/finish /account \
         /account/end /account/keys /account/keys/called /pair /pair/start /pair/poll /oauth/authorize \
         /oauth/consent /oauth/token /oauth/register /oauth/revoke /.well-known/oauth-authorization-server \

@@ -8,7 +8,7 @@ use axum::{
 };
 use http::{Response, request::Parts};
 use identity::{
-    audit,
+    audit, entry_links,
     logins::{self, Link},
     oauth::grants::{self, GrantInfo},
     passkeys::{self, PasskeyInfo},
@@ -26,6 +26,7 @@ use super::{
     page::{self, go, told, with_back},
     passkey,
     sign_in::{attempt, buttons},
+    user_agent,
 };
 
 const NAME: &str = "/account";
@@ -74,10 +75,11 @@ async fn show(auth: &Auth, parts: &Parts, problem: Option<&Fault>) -> Result<Res
     let main = html! {
         h1 { bdi { (session.person.nickname) } }
         (page::problem(problem))
+        @if let Some(done) = done(parts) { p class="done" role="status" { (done) } }
         p class="lead" { "Keys let your programs play as you; they are made on a page of their own." }
         p { a class="button" href="/account/keys" { "Keys" } }
         h2 { "Ways to sign in" }
-        (ways(auth, &browser, &shown))
+        (ways(auth, &browser, &session, &shown, was_refused(parts, problem, "password")))
         @if auth.config.local {
             h2 { "Passkeys" }
             (passkey::buttons::own(auth, parts, &browser, &shown.passkeys, shown.now))
@@ -91,17 +93,37 @@ async fn show(auth: &Auth, parts: &Parts, problem: Option<&Fault>) -> Result<Res
     Ok(page::show(auth, parts, &browser, "Account", &main, told(NAME)))
 }
 
-fn ways(auth: &Auth, browser: &Browser, shown: &Shown) -> Markup {
+/// What has just been changed, for whoever comes back from a button.
+fn done(parts: &Parts) -> Option<&'static str> {
+    let fields = Fields::of_query(parts).ok()?;
+    Some(match fields.get("done")? {
+        "password" => "The password is set. Every other browser is signed out.",
+        "password-remove" => "The password is removed. Every other browser is signed out.",
+        "unlink" => "Unlinked. That account opens nothing here any more.",
+        "end" => "That browser is signed out.",
+        "revoke" => "Revoked. The program is out.",
+        "passkey-name" => "Renamed.",
+        "passkey-remove" => "The passkey is removed. Every other browser is signed out.",
+        _ => return None,
+    })
+}
+
+/// Whether the page is shown again because this button was refused.
+fn was_refused(parts: &Parts, problem: Option<&Fault>, act: &str) -> bool {
+    problem.is_some() && parts.uri.path().strip_prefix("/account/") == Some(act)
+}
+
+fn ways(auth: &Auth, browser: &Browser, session: &Session, shown: &Shown, is_open: bool) -> Markup {
     html! {
         @if !shown.links.is_empty() || shown.has_password || !shown.passkeys.is_empty() {
-            table {
+            table class="rows" {
                 thead { tr { th { "way" } th { "account" } th { "since" } th { span class="unseen" { "unlink" } } } }
                 tbody {
                     @for link in &shown.links {
                         tr {
                             td { (link.account.provider) }
-                            td { bdi { (link.account.label) } }
-                            td { (ago(link.linked_at, shown.now)) }
+                            td data-th="account" { bdi { (link.account.label) } }
+                            td data-th="since" { (ago(link.linked_at, shown.now)) }
                             td class="num" {
                                 form method="post" action="/account/unlink" {
                                     (page::token(browser))
@@ -127,14 +149,14 @@ fn ways(auth: &Auth, browser: &Browser, shown: &Shown) -> Markup {
                     }
                 }
             }
-        } @else { p class="muted" { "You were let in by a key. Set a way to sign in below, so that you can come back." } }
+        } @else { p class="muted" { "The operator's link let you in. Set a way to sign in below, so that you can come back." } }
         (buttons(auth, browser, NAME))
         @if auth.config.local {
-            details {
+            details open[is_open] {
                 summary { @if shown.has_password { "Change the password" } @else { "Set a password" } }
                 form class="card" method="post" action="/account/password" {
                     (page::token(browser))
-                    @if shown.has_password {
+                    @if shown.has_password && !came_by_link(session) {
                         label { "Password now" input type="password" name="current" autocomplete="current-password" required; }
                     }
                     label { "New password" input type="password" name="password" autocomplete="new-password" minlength=(passwords::CHARS.start()) required; }
@@ -150,14 +172,14 @@ fn programs(browser: &Browser, shown: &Shown) -> Markup {
         @if shown.grants.is_empty() {
             p class="muted" { "None yet. A client that you connect by signing in appears here." }
         } @else {
-            table {
+            table class="rows" {
                 thead { tr { th { "program" } th { "may" } th { "since" } th { span class="unseen" { "revoke" } } } }
                 tbody {
                     @for grant in &shown.grants {
                         tr {
                             td { bdi { (grant.client_name) } }
-                            td { code { (grant.scope) } }
-                            td { (ago(grant.created_at, shown.now)) }
+                            td data-th="may" { code { (grant.scope) } }
+                            td data-th="since" { (ago(grant.created_at, shown.now)) }
                             td class="num" {
                                 form method="post" action="/account/revoke" {
                                     (page::token(browser))
@@ -175,14 +197,14 @@ fn programs(browser: &Browser, shown: &Shown) -> Markup {
 
 fn browsers(browser: &Browser, own: &Session, shown: &Shown) -> Markup {
     html! {
-        table {
+        table class="rows" {
             thead { tr { th { "browser" } th { "by" } th { "last seen" } th { span class="unseen" { "end" } } } }
             tbody {
                 @for session in &shown.sessions {
                     tr {
-                        td { bdi { (session.label) } }
-                        td { (session.provider) }
-                        td { (ago(session.seen_at, shown.now)) }
+                        td title=(session.label) { bdi { (user_agent::in_words(&session.label)) } }
+                        td data-th="by" { (session.provider) }
+                        td data-th="last seen" { (ago(session.seen_at, shown.now)) }
                         td class="num" {
                             @if session.id == own.id { "this one" } @else {
                                 form method="post" action="/account/end" {
@@ -213,7 +235,7 @@ pub(super) async fn act(
         return go(&with_back("/sign-in", NAME), told(NAME));
     };
     match change(&auth, &session, &act, &fields).await {
-        Ok(()) => go(NAME, told(NAME)),
+        Ok(()) => go(&format!("{NAME}?done={act}"), told(NAME)),
         Err(fault) => again(&auth, &parts, &fault).await,
     }
 }
@@ -297,6 +319,11 @@ async fn change(auth: &Auth, session: &Session, act: &str, fields: &Fields) -> R
     }
 }
 
+/// Whom the operator let in may have lost the password.
+fn came_by_link(session: &Session) -> bool {
+    session.provider == entry_links::PROVIDER
+}
+
 /// A new password ends every other browser: whoever had the old one is out.
 async fn password(auth: &Auth, session: &Session, current: String, new: String) -> Result<(), Fault> {
     if !auth.config.local {
@@ -306,9 +333,9 @@ async fn password(auth: &Auth, session: &Session, current: String, new: String) 
     attempt(auth, &format!("sign-in|{}", session.person.nickname), limits::PASSWORDS_OF_NICKNAME).await?;
     let id = session.person.id.clone();
     let stored = auth.house.store.read(move |tx| passwords::get(tx, &id)).await?;
-    let ids = Arc::clone(&auth.house.ids);
+    let (ids, is_reset) = (Arc::clone(&auth.house.ids), came_by_link(session));
     let work = tokio::task::spawn_blocking(move || {
-        if stored.is_some() && !passwords::matches(stored.as_deref(), &current) {
+        if !is_reset && stored.is_some() && !passwords::matches(stored.as_deref(), &current) {
             return Err(Fault::of(Kind::Unauthenticated, "the password now is another one; type it again"));
         }
         passwords::hash(ids.as_ref(), &new)

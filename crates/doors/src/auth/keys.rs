@@ -9,7 +9,7 @@ use axum::{
 use http::{Method, Response, StatusCode, request::Parts};
 use identity::{
     audit,
-    keys::{self, KeyInfo, NewKey},
+    keys::{self, KeyInfo, LABEL_CHARS_MAX, NewKey},
     sessions::Session,
 };
 use kernel::{Fault, Kind, Moment, id::DerivedIds};
@@ -24,12 +24,11 @@ use super::{
 use crate::{answer, web::connect};
 
 const NAME: &str = "/account/keys";
-const LABEL_CHARS_MAX: usize = 60;
 
 pub(super) async fn serve(State(auth): State<Arc<Auth>>, request: Request) -> Response<Body> {
     if matches!(*request.method(), Method::GET | Method::HEAD) {
         let (parts, _) = request.into_parts();
-        return match show(&auth, &parts, None, None).await {
+        return match show(&auth, &parts, None, None, &Fields::default()).await {
             Ok(response) => response,
             Err(fault) => page::refused(&auth, &parts, &fault, told(NAME)),
         };
@@ -50,7 +49,8 @@ pub(super) async fn serve(State(auth): State<Arc<Auth>>, request: Request) -> Re
         Ok(made) => (made, None),
         Err(fault) => (None, Some(fault)),
     };
-    match show(&auth, &parts, made.as_ref(), fault.as_ref()).await {
+    let typed = if made.is_some() { Fields::default() } else { fields };
+    match show(&auth, &parts, made.as_ref(), fault.as_ref(), &typed).await {
         Ok(response) => match &fault {
             Some(fault) => page::again(response, fault),
             None => response,
@@ -83,7 +83,11 @@ async fn make(auth: &Auth, session: &Session, fields: &Fields) -> Result<Made, F
         }
     };
     let scopes: Vec<String> = keys::SCOPES.iter().map(|(scope, _)| (*scope).to_owned()).collect();
-    let key = NewKey::draw(auth.house.ids.as_ref(), label, &scopes, days)?;
+    let mut key = NewKey::draw(auth.house.ids.as_ref(), label, &scopes, days)?;
+    // Every form makes one key, however often a browser sends it: the second meets the first's id.
+    if let Some(id) = fields.owned("id").filter(|id| kernel::id::is_slug(id)) {
+        key.id = id;
+    }
     let made = Made { id: key.id.clone(), token: key.token.clone() };
     let (person, seed) = (session.person.clone(), auth.house.ids.seed());
     let insert = auth.change("identity.make_key", move |tx| {
@@ -149,6 +153,7 @@ async fn show(
     parts: &Parts,
     made: Option<&Made>,
     fault: Option<&Fault>,
+    typed: &Fields,
 ) -> Result<Response<Body>, Fault> {
     let browser = Browser::of(auth, &parts.headers).await?;
     let Some(session) = browser.person() else {
@@ -169,16 +174,17 @@ async fn show(
             p class="waiting" role="status" data-wait={ "/account/keys/called?id=" (id) } {
                 "Waiting for the first call with this key. The list below tells when it came, the next time you open this page."
             }
-            (connect::tabs(&auth.house, token))
+            (connect::tabs(&auth.house, Some(token)))
         }
         form class="card" method="post" action="/account/keys" {
             (page::token(&browser))
-            label { "What is it for" input name="label" maxlength=(LABEL_CHARS_MAX) placeholder="my agent" required; }
-            label { "Ends after days, or never" input name="days" inputmode="numeric" placeholder="never"; }
+            input type="hidden" name="id" value=(auth.house.ids.slug());
+            label { "What is it for" input name="label" value=(typed.get("label").unwrap_or_default()) maxlength=(LABEL_CHARS_MAX) placeholder="my agent" required; }
+            label { "Ends after days, or never" input name="days" value=(typed.get("days").unwrap_or_default()) inputmode="numeric" placeholder="never"; }
             button class="main" { "Make a key" }
         }
         (table(&browser, &keys, now))
-        p { a href="/account" { "To the account" } }
+        p class="after" { a href="/account" { "To the account" } }
     };
     Ok(page::show(auth, parts, &browser, "Keys", &main, told(NAME)))
 }
@@ -188,23 +194,21 @@ fn table(browser: &Browser, keys: &[KeyInfo], now: Moment) -> look::Markup {
         @if keys.is_empty() {
             p class="muted" { "No key yet. The first one appears here, without its secret." }
         } @else {
-            div class="scroll" {
-                table {
-                    thead { tr { th { "key" } th { "for" } th { "state" } th { "made" } th { "first call" } th { span class="unseen" { "revoke" } } } }
-                    tbody {
-                        @for key in keys {
-                            tr {
-                                td { code { (key.prefix) "…" } }
-                                td { bdi { (key.label) } }
-                                td { (key.status(now)) @if let Some(end) = key.expires_at { ", ends " (ago(end, now)) } }
-                                td { (ago(key.created_at, now)) }
-                                td { @match key.first_call_at { Some(at) => (ago(at, now)), None => span class="muted" { "none yet" } } }
-                                td class="num" {
-                                    @if key.status(now) == "active" {
-                                        form method="post" action="/account/keys" {
-                                            (page::token(browser))
-                                            button name="revoke" value=(key.id) { "Revoke" }
-                                        }
+            table class="rows" {
+                thead { tr { th { "key" } th { "for" } th { "state" } th { "made" } th { "first call" } th { span class="unseen" { "revoke" } } } }
+                tbody {
+                    @for key in keys {
+                        tr {
+                            td { code { (key.prefix) "…" } }
+                            td data-th="for" { bdi { (key.label) } }
+                            td data-th="state" { (key.status(now)) @if let Some(end) = key.expires_at { ", ends " (ago(end, now)) } }
+                            td data-th="made" { (ago(key.created_at, now)) }
+                            td data-th="first call" { @match key.first_call_at { Some(at) => (ago(at, now)), None => span class="muted" { "none yet" } } }
+                            td class="num" {
+                                @if key.status(now) == "active" {
+                                    form method="post" action="/account/keys" {
+                                        (page::token(browser))
+                                        button name="revoke" value=(key.id) { "Revoke" }
                                     }
                                 }
                             }

@@ -38,7 +38,11 @@ pub(super) async fn serve(State(auth): State<Arc<Auth>>, request: Request) -> Re
         let fields = Fields::of_query(&parts).unwrap_or_default();
         return match Browser::of(&auth, &parts.headers).await {
             Ok(browser) if browser.session.is_some() => {
-                form(&auth, &parts, &browser, fields.get("code").unwrap_or_default(), None)
+                let code = fields.get("code").unwrap_or_default();
+                match asking(&auth, code).await {
+                    Ok(label) => form(&auth, &parts, &browser, code, label.as_deref(), None),
+                    Err(fault) => page::refused(&auth, &parts, &fault, told(NAME)),
+                }
             }
             Ok(_) => {
                 let here = parts.uri.path_and_query().map_or(NAME, |path| path.as_str());
@@ -57,7 +61,7 @@ pub(super) async fn serve(State(auth): State<Arc<Auth>>, request: Request) -> Re
             let main = html! { h1 { (words) } p class="lead" { "You can close this page and go back to the terminal." } };
             page::show(&auth, &parts, &browser, "Command line", &main, told(NAME))
         }
-        Err(fault) => page::again(form(&auth, &parts, &browser, typed, Some(&fault)), &fault),
+        Err(fault) => page::again(form(&auth, &parts, &browser, typed, None, Some(&fault)), &fault),
     }
 }
 
@@ -79,6 +83,9 @@ async fn decide(auth: &Auth, browser: &Browser, typed: &str, allows: bool) -> Re
     let seed = auth.house.ids.seed();
     let decide = auth.change("identity.pair", move |tx| {
         tx.lock(&[format!("pair:{code}")])?;
+        if allows {
+            keys::room(tx, &session.person)?;
+        }
         let person = allows.then_some(session.person.id.as_str());
         if !pairings::decide(tx, &code, person, &session.provider)? {
             return Err(unknown());
@@ -91,13 +98,28 @@ async fn decide(auth: &Auth, browser: &Browser, typed: &str, allows: bool) -> Re
     Ok(if allows { "The command line is signed in" } else { "Refused; nothing was let in" })
 }
 
-fn form(auth: &Auth, parts: &Parts, browser: &Browser, code: &str, fault: Option<&Fault>) -> Response<Body> {
+/// What the command line that waits under a code calls itself.
+async fn asking(auth: &Auth, code: &str) -> Result<Option<String>, Fault> {
+    let Some(code) = pairings::written(code) else { return Ok(None) };
+    auth.house.store.read(move |tx| pairings::waiting(tx, &code)).await
+}
+
+fn form(
+    auth: &Auth,
+    parts: &Parts,
+    browser: &Browser,
+    code: &str,
+    label: Option<&str>,
+    fault: Option<&Fault>,
+) -> Response<Body> {
     let nickname = browser.person().map(|session| session.person.nickname.clone()).unwrap_or_default();
     let main = html! {
         h1 { "Let a command line in" }
         (page::problem(fault))
         p class="lead" {
-            "Somebody ran " code { "arena login" } ". If it was you, compare the code with the one in your terminal. The program gets a key and plays as " b { bdi { (nickname) } } "."
+            "Somebody ran " code { "arena login" }
+            @if let Some(label) = label { " and calls it " b { bdi { (label) } } }
+            ". If it was you, compare the code with the one in your terminal. The program gets a key and plays as " b { bdi { (nickname) } } "."
         }
         form class="card" method="post" action="/pair" {
             (page::token(browser))
@@ -139,7 +161,8 @@ async fn begin(auth: &Auth, peer: Option<Peer>, input: &Value) -> Result<NewPair
     if let Some(address) = peer.and_then(|peer| counted(peer.0)) {
         attempt(auth, &format!("pair|{address}"), limits::PAIRINGS_OF_ADDRESS).await?;
     }
-    let label = input["label"].as_str().unwrap_or("a command line");
+    let label = kernel::text::shown_only(input["label"].as_str().unwrap_or_default());
+    let label = if label.trim().is_empty() { "a command line" } else { label.trim() };
     // Two codes of the same letters are drawn once in 25 thousand million times.
     let pairing = NewPairing::draw(auth.house.ids.as_ref(), label);
     let stored = pairing.clone();
@@ -163,14 +186,14 @@ pub(super) async fn poll(State(auth): State<Arc<Auth>>, request: Request) -> Res
 async fn standing(auth: &Auth, secret: String) -> Result<Value, Fault> {
     let looked = secret.clone();
     let now = auth.house.store.read(move |tx| pairings::standing(tx, &looked)).await?;
-    let person = match now {
+    let (person, label) = match now {
         Standing::Waiting => return Ok(json!({"status": "waiting"})),
         Standing::Refused => return Ok(json!({"status": "refused"})),
         Standing::Gone => return Ok(json!({"status": "expired"})),
-        Standing::LetIn { person, .. } => person,
+        Standing::LetIn { person, label, .. } => (person, label),
     };
     let scopes: Vec<String> = keys::SCOPES.iter().map(|(scope, _)| (*scope).to_owned()).collect();
-    let key = NewKey::draw(auth.house.ids.as_ref(), "arena login", &scopes, None)?;
+    let key = NewKey::draw(auth.house.ids.as_ref(), &label, &scopes, None)?;
     let (token, seed) = (key.token.clone(), auth.house.ids.seed());
     let take = auth.change("identity.end_pairing", move |tx| {
         let person = people::by_id(tx, &person)?.ok_or_else(|| Fault::internal("a pairing of nobody"))?;

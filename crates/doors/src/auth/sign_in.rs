@@ -88,9 +88,12 @@ async fn enter(
         .await
         .map_err(Fault::internal)?;
     let Some(person) = person.filter(|_| matches) else {
+        let advice = if auth.config.open { "try again, or sign up" } else { "try again" };
         return Err(Fault::of(
             Kind::Unauthenticated,
-            "the nickname or the password is wrong; try again, or sign up",
+            format!(
+                "the nickname or the password is wrong; {advice} (the operator can let you in by a link)"
+            ),
         ));
     };
     if person.disabled_at.is_some() {
@@ -102,13 +105,19 @@ async fn enter(
 /// Counts an attempt, wherever it is counted on this engine.
 pub(super) async fn attempt(auth: &Auth, subject: &str, windows: Windows) -> Result<(), Fault> {
     let admit = auth.house.limiter.admit_command(subject, &windows);
-    match auth.house.store.write(admit).await? {
-        Verdict::Done(()) => Ok(()),
-        Verdict::Refused(fault) => {
+    match auth.house.store.write(admit).await {
+        Ok(Verdict::Done(())) => Ok(()),
+        Ok(Verdict::Refused(fault)) | Err(fault) if fault.kind == Kind::RateLimited => {
             let seconds = fault.retry_after_seconds.unwrap_or(60);
-            Err(Fault::of(Kind::RateLimited, format!("too many attempts; try again in {seconds} seconds"))
+            let wait = if seconds < 120 {
+                format!("{seconds} seconds")
+            } else {
+                format!("{} minutes", (seconds + 59) / 60)
+            };
+            Err(Fault::of(Kind::RateLimited, format!("too many attempts; try again in {wait}"))
                 .with_retry_after(seconds))
         }
+        Ok(Verdict::Refused(fault)) | Err(fault) => Err(fault),
     }
 }
 

@@ -33,10 +33,19 @@ pub struct Snippet {
     pub text: String,
 }
 
-/// Every client that is known, for a server whose MCP endpoint is `mcp_url`.
-pub fn snippets(mcp_url: &str, rest_url: &str, key: &str) -> Vec<Snippet> {
-    let bearer = format!("Bearer {key}");
-    let http = json!({"type": "http", "url": mcp_url, "headers": {"Authorization": bearer}});
+/// Every client that is known, for a server whose MCP endpoint is `mcp_url`: with a key, or so that clients which can
+/// sign in do; those that cannot have [`KEY_PLACE`] then.
+pub fn snippets(mcp_url: &str, rest_url: &str, key: Option<&str>) -> Vec<Snippet> {
+    let note = |with_key, signing_in| if key.is_some() { with_key } else { signing_in };
+    let bearer = format!("Bearer {}", key.unwrap_or(KEY_PLACE));
+    // What tells a client nothing of headers makes it ask the server how to sign in.
+    let keyed = |mut entry: Value, name: &str| {
+        if key.is_some() {
+            entry[name] = json!({"Authorization": bearer});
+        }
+        entry
+    };
+    let http = keyed(json!({"type": "http", "url": mcp_url}), "headers");
     let entry = |title, file, note, value: Value| Snippet {
         title,
         file,
@@ -45,19 +54,26 @@ pub fn snippets(mcp_url: &str, rest_url: &str, key: &str) -> Vec<Snippet> {
         text: serde_json::to_string_pretty(&value).unwrap_or_default(),
     };
     let text = |title, file, note, form, text| Snippet { title, file, note, form, text };
-    let remote = json!({"type": "remote", "url": mcp_url, "headers": {"Authorization": bearer}});
+    let remote = keyed(json!({"type": "remote", "url": mcp_url}), "headers");
+    let header = |text: String| if key.is_some() { text } else { String::new() };
     vec![
         text(
             "Claude Code",
             "",
-            "Without --transport an address would be taken for a command.",
+            note(
+                "Without --transport an address would be taken for a command.",
+                "Then /mcp in a session opens the browser to sign in.",
+            ),
             Form::Shell,
-            format!("claude mcp add --transport http arena {mcp_url} --header \"Authorization: {bearer}\""),
+            format!(
+                "claude mcp add --transport http arena {mcp_url}{}",
+                header(format!(" --header \"Authorization: {bearer}\""))
+            ),
         ),
         entry(
             "Claude Code, for a project",
             ".mcp.json",
-            "Write ${ARENA_API_KEY} in place of the key if others share the file.",
+            note("Write ${ARENA_API_KEY} in place of the key if others share the file.", ""),
             json!({"mcpServers": {"arena": http}}),
         ),
         entry("Cursor", "~/.cursor/mcp.json", "", json!({"mcpServers": {"arena": http}})),
@@ -78,15 +94,19 @@ pub fn snippets(mcp_url: &str, rest_url: &str, key: &str) -> Vec<Snippet> {
             "Gemini CLI",
             "~/.gemini/settings.json",
             "The key is `httpUrl`; `url` would mean the old SSE transport there.",
-            json!({"mcpServers": {"arena": {"httpUrl": mcp_url, "headers": {"Authorization": bearer}}}}),
+            json!({"mcpServers": {"arena": keyed(json!({"httpUrl": mcp_url}), "headers")}}),
         ),
         text(
             "Codex",
             "~/.codex/config.toml",
-            "The key is `http_headers`; one named `headers` is silently ignored.",
+            note(
+                "The key is `http_headers`; one named `headers` is silently ignored.",
+                "Then run `codex mcp login arena`.",
+            ),
             Form::Toml,
             format!(
-                "[mcp_servers.arena]\nurl = \"{mcp_url}\"\nhttp_headers = {{ Authorization = \"{bearer}\" }}"
+                "[mcp_servers.arena]\nurl = \"{mcp_url}\"{}",
+                header(format!("\nhttp_headers = {{ Authorization = \"{bearer}\" }}"))
             ),
         ),
         entry(
@@ -99,9 +119,9 @@ pub fn snippets(mcp_url: &str, rest_url: &str, key: &str) -> Vec<Snippet> {
             "opencode 1",
             "opencode.json",
             "",
-            json!({"$schema": "https://opencode.ai/config.json", "mcp": {"arena": {
-                "type": "remote", "url": mcp_url, "enabled": true, "headers": {"Authorization": bearer},
-            }}}),
+            json!({"$schema": "https://opencode.ai/config.json", "mcp": {
+                "arena": keyed(json!({"type": "remote", "url": mcp_url, "enabled": true}), "headers"),
+            }}),
         ),
         text(
             "goose",
@@ -109,7 +129,8 @@ pub fn snippets(mcp_url: &str, rest_url: &str, key: &str) -> Vec<Snippet> {
             "",
             Form::Yaml,
             format!(
-                "extensions:\n  arena:\n    enabled: true\n    name: arena\n    type: streamable_http\n    uri: \"{mcp_url}\"\n    timeout: 300\n    headers:\n      Authorization: \"{bearer}\""
+                "extensions:\n  arena:\n    enabled: true\n    name: arena\n    type: streamable_http\n    uri: \"{mcp_url}\"\n    timeout: 300{}",
+                header(format!("\n    headers:\n      Authorization: \"{bearer}\""))
             ),
         ),
         entry(
@@ -119,7 +140,7 @@ pub fn snippets(mcp_url: &str, rest_url: &str, key: &str) -> Vec<Snippet> {
             json!({"mcpServers": {"arena": {
                 "command": "arena",
                 "args": ["mcp", "duels", "--server", server_of(mcp_url)],
-                "env": {"ARENA_API_KEY": key},
+                "env": {"ARENA_API_KEY": key.unwrap_or(KEY_PLACE)},
             }}}),
         ),
         text(
@@ -127,7 +148,10 @@ pub fn snippets(mcp_url: &str, rest_url: &str, key: &str) -> Vec<Snippet> {
             "",
             "It needs no library. The example is in the source tree; copy it and change its mind.",
             Form::Shell,
-            format!("ARENA_MCP_URL={mcp_url} ARENA_API_KEY={key} python3 examples/agent.py"),
+            format!(
+                "ARENA_MCP_URL={mcp_url} ARENA_API_KEY={} python3 examples/agent.py",
+                key.unwrap_or(KEY_PLACE)
+            ),
         ),
         text(
             "curl",
@@ -151,7 +175,7 @@ fn cursor_link(http: &Value) -> String {
 }
 
 /// The snippets of every client as tabs that need no script.
-pub(crate) fn tabs(house: &House, key: &str) -> Markup {
+pub(crate) fn tabs(house: &House, key: Option<&str>) -> Markup {
     let root = &house.products[house.root].product;
     let mcp_url = format!("{}{}", house.public_url, root.mcp_path);
     let rest_url = format!("{}{}", house.public_url, root.rest_prefix);
@@ -180,48 +204,91 @@ fn server_of(mcp_url: &str) -> String {
 mod tests {
     use super::*;
 
+    const MCP: &str = "http://127.0.0.1:7878/duels/mcp";
+    const REST: &str = "http://127.0.0.1:7878/duels/v1";
+
+    /// What a client would read out of a snippet: the address and the header, wherever its format has them.
+    fn read(snippet: &Snippet) -> Option<(String, Option<String>)> {
+        let text = &snippet.text;
+        let of_json = |value: &Value| {
+            let url = value.get("url").or_else(|| value.get("httpUrl"))?.as_str()?.to_owned();
+            Some((url, value["headers"]["Authorization"].as_str().map(str::to_owned)))
+        };
+        match snippet.form {
+            Form::Shell => None,
+            Form::Json => {
+                let value: Value = serde_json::from_str(text).unwrap();
+                let servers = ["/mcpServers/arena", "/servers/arena", "/mcp/servers/arena", "/mcp/arena"];
+                let entry = servers.iter().find_map(|at| value.pointer(at)).unwrap();
+                if entry.get("command").is_some() {
+                    assert!(entry["env"]["ARENA_API_KEY"].is_string());
+                    return None;
+                }
+                Some(of_json(entry).unwrap())
+            }
+            Form::Toml => {
+                let value: toml::Table = text.parse().unwrap();
+                let arena = &value["mcp_servers"]["arena"];
+                let header =
+                    arena.get("http_headers").map(|headers| headers["Authorization"].as_str().unwrap());
+                Some((arena["url"].as_str().unwrap().to_owned(), header.map(str::to_owned)))
+            }
+            Form::Yaml => {
+                let value = &yaml_rust2::YamlLoader::load_from_str(text).unwrap()[0]["extensions"]["arena"];
+                assert_eq!((value["enabled"].as_bool(), value["timeout"].as_i64()), (Some(true), Some(300)));
+                let header = value["headers"]["Authorization"].as_str().map(str::to_owned);
+                Some((value["uri"].as_str().unwrap().to_owned(), header))
+            }
+            Form::Link => {
+                let link = url::Url::parse(text).unwrap();
+                let (_, config) = link.query_pairs().find(|(name, _)| name == "config").unwrap();
+                let config = STANDARD.decode(config.as_bytes()).unwrap();
+                Some(of_json(&serde_json::from_slice(&config).unwrap()).unwrap())
+            }
+        }
+    }
+
     #[test]
     fn every_snippet_names_server_and_key_and_reads_back() {
-        let made =
-            snippets("http://127.0.0.1:7878/duels/mcp", "http://127.0.0.1:7878/duels/v1", "arena_sk_x");
+        let made = snippets(MCP, REST, Some("arena_sk_x"));
         assert!(made.len() >= 10);
-        let http = json!({
-            "type": "http",
-            "url": "http://127.0.0.1:7878/duels/mcp",
-            "headers": {"Authorization": "Bearer arena_sk_x"},
-        });
-        for Snippet { title, form, text, .. } in &made {
-            match form {
-                Form::Shell => {}
-                Form::Json => drop(serde_json::from_str::<Value>(text).unwrap()),
-                Form::Toml => {
-                    let read: toml::Table = text.parse().unwrap();
-                    let arena = &read["mcp_servers"]["arena"];
-                    assert_eq!(arena["url"].as_str(), http["url"].as_str(), "{title}");
-                    assert_eq!(arena["http_headers"]["Authorization"].as_str(), Some("Bearer arena_sk_x"));
-                }
-                Form::Yaml => {
-                    let read =
-                        &yaml_rust2::YamlLoader::load_from_str(text).unwrap()[0]["extensions"]["arena"];
-                    assert_eq!(read["uri"].as_str(), http["url"].as_str(), "{title}");
-                    assert_eq!(read["headers"]["Authorization"].as_str(), Some("Bearer arena_sk_x"));
+        for snippet in &made {
+            match read(snippet) {
+                Some(read) => {
                     assert_eq!(
-                        (read["enabled"].as_bool(), read["timeout"].as_i64()),
-                        (Some(true), Some(300))
+                        read,
+                        (MCP.to_owned(), Some("Bearer arena_sk_x".to_owned())),
+                        "{}",
+                        snippet.title
                     );
                 }
-                Form::Link => {
-                    let read = url::Url::parse(text).unwrap();
-                    let (_, config) = read.query_pairs().find(|(name, _)| name == "config").unwrap();
-                    let config = STANDARD.decode(config.as_bytes()).unwrap();
-                    assert_eq!(serde_json::from_slice::<Value>(&config).unwrap(), http, "{title}");
-                    continue;
-                }
+                None => assert!(
+                    snippet.text.contains("http://127.0.0.1:7878") && snippet.text.contains("arena_sk_x"),
+                    "{}",
+                    snippet.title
+                ),
             }
-            assert!(text.contains("http://127.0.0.1:7878") && text.contains("arena_sk_x"), "{title}");
         }
         let titles: std::collections::BTreeSet<_> = made.iter().map(|snippet| snippet.title).collect();
         assert_eq!(titles.len(), made.len());
+    }
+
+    /// A client that finds a header does not sign in, and a place-holder is a key that is refused.
+    #[test]
+    fn without_a_key_clients_sign_in() {
+        let made = snippets(MCP, REST, None);
+        let with_place: Vec<_> = made
+            .iter()
+            .filter(|snippet| snippet.text.contains(KEY_PLACE))
+            .map(|snippet| snippet.title)
+            .collect();
+        assert_eq!(with_place, ["Claude Desktop", "Python", "curl"]);
+        for snippet in &made {
+            if let Some(read) = read(snippet) {
+                assert_eq!(read, (MCP.to_owned(), None), "{}", snippet.title);
+            }
+        }
+        assert_eq!(made[0].text, format!("claude mcp add --transport http arena {MCP}"));
     }
 
     /// Without a key a link is, byte for byte, what the client's own service publishes.

@@ -28,7 +28,7 @@ pub(super) fn content(house: &House) -> String {
          and the fields as a JSON object. A request with <code>Idempotency-Key</code> can be repeated safely: \
          the first answer is given again.</p>\n",
         connect::KEY_PLACE,
-        connect::tabs(house, connect::KEY_PLACE).into_string(),
+        connect::tabs(house, Some(connect::KEY_PLACE)).into_string(),
     );
     for mounted in &house.products {
         write_product(&mut out, house, &mounted.product);

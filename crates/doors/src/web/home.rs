@@ -20,13 +20,13 @@ pub(super) fn page(house: &House, fronts: &[String]) -> Page {
         p {
             "Any client that speaks MCP plays at " code { (mcp_url) } ", any program at " code { (rest_url) } ". "
             @if house.has_accounts {
-                "A client that can sign in needs only the address. Any other needs a key from " a href="/account/keys" { "your account" } "; "
+                "Clients sign in by themselves: they open a browser, and you say yes. Where " code { (connect::KEY_PLACE) } " stands, put a key from "
+                a href="/account/keys" { "your account" } "; there every client's lines are made with it."
             } @else {
-                "Both need a key from the operator of this server; "
+                "Both need a key from the operator of this server; put it where " code { (connect::KEY_PLACE) } " stands."
             }
-            "put it where " code { (connect::KEY_PLACE) } " stands."
         }
-        (connect::tabs(house, connect::KEY_PLACE))
+        (connect::tabs(house, (!house.has_accounts).then_some(connect::KEY_PLACE)))
     };
     Page {
         title: house.server.title.clone(),

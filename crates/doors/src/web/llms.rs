@@ -12,14 +12,20 @@ pub(super) fn document(house: &House) -> String {
         "# {}\n\n> A home for AI agents: tools over MCP, and the same operations over REST.\n",
         house.server.title
     );
+    let sign_in = if house.has_accounts {
+        " An MCP client that signs in by itself (OAuth 2.1) needs only the address."
+    } else {
+        ""
+    };
     // Writing to a String cannot fail; so in this whole file.
     let _ = write!(
         out,
         "\n## Connect\n\n- MCP (Streamable HTTP): {url}{} is the same as {url}{}\n\
-         - Every call needs `Authorization: Bearer arena_sk_…` with a key from the operator of this server.\n\
+         - Every call needs `Authorization: Bearer arena_sk_…` with a key from {keys}.{sign_in}\n\
          - OpenAPI 3.1: {url}/openapi.json\n- Documentation: {url}/docs\n",
         mcp::ROOT_PATH,
         house.products[house.root].product.mcp_path,
+        keys = house.source_of_keys(),
     );
     for mounted in &house.products {
         write_product(&mut out, url, &mounted.product);

@@ -283,6 +283,11 @@ pub(crate) fn private(house: &House, asking: &Asking, page: &Page, told: Told) -
 
 /// Messages begin small, because programs put them after a code.
 pub(crate) fn sentence(message: &str) -> String {
+    let word = message.split(' ').next().unwrap_or_default();
+    if word.contains('_') {
+        // The name of a field, which has no capital.
+        return format!("{}.", message.trim_end_matches('.'));
+    }
     let mut scalars = message.chars();
     let first = scalars.next().map(|scalar| scalar.to_uppercase().collect::<String>()).unwrap_or_default();
     format!("{first}{}.", scalars.as_str().trim_end_matches('.'))

@@ -34,7 +34,7 @@ testkit::both_engines! {
         assert_eq!(standing(&world, &pairing).await, Standing::Waiting);
         assert!(decide(&world, &pairing, Some(&alpha.id)).await);
         assert!(!decide(&world, &pairing, None).await, "decided already");
-        let let_in = Standing::LetIn { person: alpha.id.clone(), provider: "local".to_owned() };
+        let let_in = Standing::LetIn { person: alpha.id.clone(), provider: "local".to_owned(), label: pairing.label.clone() };
         assert_eq!(standing(&world, &pairing).await, let_in);
         let take = async || {
             let secret = pairing.secret.clone();

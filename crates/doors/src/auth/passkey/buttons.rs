@@ -11,7 +11,11 @@ use super::{
     own::FIRST_LABEL,
 };
 use crate::{
-    auth::{Auth, browser::Browser, page},
+    auth::{
+        Auth,
+        browser::Browser,
+        page::{self, with_back},
+    },
     web::assets,
 };
 
@@ -33,7 +37,15 @@ fn ceremony(action: &str, class: &str, browser: &Browser, fields: &Markup, butto
 
 /// On the page to sign in.
 pub(in crate::auth) fn to_enter(auth: &Auth, parts: &Parts, browser: &Browser, back: &str) -> Markup {
-    let Place::Here(_) = place(auth, parts) else { return html! {} };
+    let party = match place(auth, parts) {
+        Place::Here(_) => None,
+        Place::Elsewhere(party) => Some(party),
+        Place::Nowhere => return html! {},
+    };
+    if let Some(party) = party {
+        let there = format!("{}{}", party.address(), with_back("/sign-in", back));
+        return html! { p { "Have a passkey? " a href=(there) { "Sign in at " (party.address()) } "." } };
+    }
     let fields = html! { input type="hidden" name="back" value=(back); };
     let button = html! { button class="main wide" { "Sign in with a passkey" } };
     ceremony("/sign-in/passkey", "", browser, &fields, &button)
@@ -89,7 +101,7 @@ fn to_add(browser: &Browser) -> Markup {
 
 fn list(browser: &Browser, passkeys: &[PasskeyInfo], now: Moment) -> Markup {
     html! {
-        table {
+        table class="rows" {
             thead { tr { th { "passkey" } th { "made" } th { "last used" } th { span class="unseen" { "remove" } } } }
             tbody {
                 @for passkey in passkeys {
@@ -105,8 +117,8 @@ fn list(browser: &Browser, passkeys: &[PasskeyInfo], now: Moment) -> Markup {
                                 }
                             }
                         }
-                        td { (ago(passkey.made_at, now)) }
-                        td { @match passkey.used_at { Some(at) => (ago(at, now)), None => "never" } }
+                        td data-th="made" { (ago(passkey.made_at, now)) }
+                        td data-th="last used" { @match passkey.used_at { Some(at) => (ago(at, now)), None => "never" } }
                         td class="num" {
                             form method="post" action="/account/passkey-remove" {
                                 (page::token(browser))
