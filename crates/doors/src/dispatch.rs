@@ -78,14 +78,14 @@ impl Refused {
         Self { fault, at, gate, way_in: None }
     }
 
-    /// Points a client that was stopped at the gate to the metadata of the address that it used.
-    pub(crate) fn pointing(mut self, house: &House, product: usize, path: &str) -> Self {
+    /// Points a client that was stopped at the gate to the metadata of what it called.
+    pub(crate) fn pointing(mut self, house: &House, product: usize, metadata: String) -> Self {
         if house.has_accounts && self.gate.is_some() {
             let mut scopes: Vec<&str> =
                 house.products[product].product.operations.iter().map(|entry| entry.spec.scope).collect();
             scopes.sort_unstable();
             scopes.dedup();
-            self.way_in = Some(WayIn { metadata: metadata::address(house, path), scope: scopes.join(" ") });
+            self.way_in = Some(WayIn { metadata, scope: scopes.join(" ") });
         }
         self
     }
@@ -96,7 +96,7 @@ pub(crate) async fn dispatch(house: &Arc<House>, incoming: Incoming) -> Result<A
     let product = incoming.product;
     run(house, incoming).await.map_err(|refused| {
         let path = house.products[product].product.mcp_path;
-        refused.pointing(house, product, path)
+        refused.pointing(house, product, metadata::address(&house.public_url, path))
     })
 }
 
@@ -296,7 +296,9 @@ pub(crate) async fn admit(
         Ok(principal)
     };
     let path = house.products[product].product.mcp_path;
-    admitted.await.map_err(|refused| refused.pointing(house, product, path))
+    admitted
+        .await
+        .map_err(|refused| refused.pointing(house, product, metadata::address(&house.public_url, path)))
 }
 
 pub(crate) fn authenticated(

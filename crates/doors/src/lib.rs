@@ -5,6 +5,7 @@
 //! other issuers of accounts. `auth` has sign-in and the authorization server; metrics are not here, and what a
 //! product's page says is the product's.
 
+mod address;
 mod answer;
 pub mod auth;
 mod body;

@@ -185,6 +185,46 @@ fn a_challenge_names_the_metadata_of_its_own_address() {
     server.stop();
 }
 
+/// On loopback `localhost` and the number are one place; clients compare what they are told with what they call.
+#[test]
+fn a_client_that_calls_localhost_is_told_of_localhost() {
+    let (_home, server, mut browser) = begin();
+    let named = server.address.replace("127.0.0.1", "localhost");
+    let resource = format!("http://{named}/duels/mcp");
+    let headers = [("accept", "application/json, text/event-stream"), ("mcp-protocol-version", "2025-11-25")];
+    let body = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "whoami", "arguments": {}}});
+    let told = send(&named, "POST", "/duels/mcp", &headers, body.to_string().as_bytes());
+    let path = "/.well-known/oauth-protected-resource/duels/mcp";
+    let challenge = told.header("www-authenticate");
+    assert!(challenge.contains(&format!("resource_metadata=\"http://{named}{path}\"")), "{challenge}");
+    let told = send(&named, "GET", path, &[], b"").json();
+    assert_eq!(told["resource"], json!(resource));
+    assert_eq!(told["authorization_servers"], json!([format!("http://{}", server.address)]));
+    let client = client(&server);
+    let asking = asked(&server, &client, &[("resource", Some(&resource))]);
+    let answered = allow(&mut browser, &asking);
+    let code = answered.parameter("code").unwrap();
+    let tokens = token(
+        &server,
+        &[
+            ("grant_type", "authorization_code"),
+            ("client_id", &client),
+            ("code", &code),
+            ("code_verifier", VERIFIER),
+            ("redirect_uri", REDIRECT),
+            ("resource", &resource),
+        ],
+    );
+    assert_eq!(tokens.status, 200, "{}", tokens.body);
+    let issued = tokens.json();
+    let who = call(&server.address, "whoami", issued["access_token"].as_str().unwrap(), &json!({}));
+    assert_eq!(who.status, 200, "{}", who.body);
+    // Another port is another server.
+    let elsewhere = asked(&server, &client, &[("resource", Some("http://localhost:1/duels/mcp"))]);
+    assert!(browser.get(&elsewhere).location().contains("error=invalid_target"));
+    server.stop();
+}
+
 #[test]
 fn what_is_wrong_before_the_address_is_known_is_sent_nowhere() {
     let (_home, server, mut browser) = begin();

@@ -27,7 +27,9 @@ use super::{
     tools::Toolbox,
 };
 use crate::{
+    address::as_called,
     answer::{self, Told},
+    auth::metadata,
     body,
     config::Door,
     credential::Credential,
@@ -88,14 +90,26 @@ impl Endpoint {
         Told { product: Some(self.product().name), ..Told::by(Door::Mcp) }
     }
 
+    /// Where the metadata of the address is that the client used.
+    fn metadata(&self, called: &http::request::Parts) -> String {
+        let base = as_called(&self.house.public_url, &called.uri, &called.headers);
+        let path = called.uri.path();
+        metadata::address(&base, path.strip_suffix('/').unwrap_or(path))
+    }
+
     fn refuse(&self, fault: &Fault) -> Response<Body> {
         message::refusal(self.product(), fault, self.told())
     }
 
     /// A refusal that a client must see as an HTTP status with a challenge.
-    fn refuse_at_gate(&self, id: Option<&str>, refused: Refused, path: &str, told: Told) -> Response<Body> {
-        // Metadata names the address that the client used, letter by letter.
-        let refused = refused.pointing(&self.house, self.product, path.strip_suffix('/').unwrap_or(path));
+    fn refuse_at_gate(
+        &self,
+        id: Option<&str>,
+        refused: Refused,
+        metadata: String,
+        told: Told,
+    ) -> Response<Body> {
+        let refused = refused.pointing(&self.house, self.product, metadata);
         let mut response = message::refusal_of(self.product(), id, &refused.fault, told);
         answer::add_refusal_headers(&mut response, &refused);
         response
@@ -159,7 +173,7 @@ async fn message(endpoint: &Endpoint, parts: http::request::Parts, body: Bytes) 
                     once_key,
                     input: Ok(arguments.map_or(Bytes::from_static(b"{}"), |raw| slice(&body, raw))),
                 };
-                return run_tool(endpoint, id, modern, (request_id, parts.uri.path()), incoming).await;
+                return run_tool(endpoint, id, modern, (request_id, &parts), incoming).await;
             }
         }
         Some(Plain::List { modern }) if credential == Credential::Absent => {
@@ -190,7 +204,7 @@ async fn run_tool(
     endpoint: &Endpoint,
     id: &str,
     modern: bool,
-    (request_id, path): (&str, &str),
+    (request_id, called): (&str, &http::request::Parts),
     incoming: Incoming,
 ) -> Response<Body> {
     let (house, product) = (&endpoint.house, endpoint.product());
@@ -207,7 +221,9 @@ async fn run_tool(
             let text = result::response(id, modern, &answer.json, false, &beside);
             answer::json(StatusCode::OK, text, told)
         }
-        Err(refused) if refused.gate.is_some() => endpoint.refuse_at_gate(Some(id), refused, path, told),
+        Err(refused) if refused.gate.is_some() => {
+            endpoint.refuse_at_gate(Some(id), refused, endpoint.metadata(called), told)
+        }
         Err(refused) => {
             let code = product.code(&refused.fault);
             answer::log(&refused.fault, code);
@@ -240,7 +256,7 @@ async fn through_sdk(
         refused => refused,
     };
     if let Err(refused) = checked {
-        return endpoint.refuse_at_gate(id, refused, parts.uri.path(), told);
+        return endpoint.refuse_at_gate(id, refused, endpoint.metadata(&parts), told);
     }
     if !call::params_fit(envelope) {
         return bad_params(id, told);
@@ -249,14 +265,14 @@ async fn through_sdk(
         return response;
     }
     let slot = Slot::default();
-    let path = parts.uri.path().to_owned();
+    let metadata = endpoint.metadata(&parts);
     parts.extensions.insert(slot.clone());
     // We always answer JSON; the SDK insists on both.
     parts.headers.insert(header::ACCEPT, HeaderValue::from_static("application/json, text/event-stream"));
     let request = http::Request::from_parts(parts, Full::new(body.clone()));
     let response = endpoint.sdk.handle(request).await;
     if let Some(refused) = slot.take() {
-        return endpoint.refuse_at_gate(id, refused, &path, told);
+        return endpoint.refuse_at_gate(id, refused, metadata, told);
     }
     worded(id, method, response, told)
 }

@@ -20,10 +20,13 @@ use kernel::{Fault, Kind};
 use url::Url;
 
 use super::{clients, metadata};
-use crate::auth::{
-    Auth,
-    forms::Fields,
-    page::{self, go, told},
+use crate::{
+    address::as_ours,
+    auth::{
+        Auth,
+        forms::Fields,
+        page::{self, go, told},
+    },
 };
 
 const NAME: &str = "/oauth/authorize";
@@ -152,8 +155,8 @@ fn resource(auth: &Auth, asked: Option<&str>) -> Option<String> {
     match asked {
         None => resources.into_iter().next().map(|(resource, _)| resource),
         Some(asked) => {
-            let asked = asked.strip_suffix('/').unwrap_or(asked);
-            resources.into_iter().map(|(resource, _)| resource).find(|resource| resource == asked)
+            let asked = as_ours(&auth.house.public_url, asked.strip_suffix('/').unwrap_or(asked));
+            resources.into_iter().map(|(resource, _)| resource).find(|resource| *resource == asked)
         }
     }
 }

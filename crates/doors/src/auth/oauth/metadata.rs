@@ -15,6 +15,7 @@ use serde_json::json;
 
 use super::{json_answer, preflight};
 use crate::{
+    address::as_called,
     answer,
     auth::{Auth, page::told},
     house::House,
@@ -25,7 +26,15 @@ const NAME: &str = "/.well-known";
 
 #[derive(Clone)]
 struct Document {
-    text: Arc<str>,
+    house: Arc<House>,
+    of: Of,
+}
+
+#[derive(Clone, Copy)]
+enum Of {
+    Server,
+    /// The resource at a path.
+    Resource(&'static str),
 }
 
 /// Every resource that tokens are for: its address and the path of its metadata.
@@ -47,29 +56,27 @@ pub(crate) fn product_of(house: &House, resource: &str) -> Option<usize> {
 }
 
 /// Where the metadata of a resource is, for challenges.
-pub(crate) fn address(house: &House, path: &str) -> String {
-    format!("{}/.well-known/oauth-protected-resource{path}", house.public_url)
+pub(crate) fn address(base: &str, path: &str) -> String {
+    format!("{base}/.well-known/oauth-protected-resource{path}")
 }
 
 pub(crate) fn routes(auth: &Arc<Auth>) -> Vec<(String, MethodRouter)> {
     let house = &auth.house;
     let mut routes = Vec::new();
-    let mut add = |path: String, text: String| {
-        let document = Document { text: text.into() };
+    let mut add = |path: String, of: Of| {
+        let document = Document { house: Arc::clone(house), of };
         routes.push((path, any(serve).with_state(document)));
     };
-    let server = server(house);
     for name in ["oauth-authorization-server", "openid-configuration"] {
-        add(format!("/.well-known/{name}"), server.clone());
+        add(format!("/.well-known/{name}"), Of::Server);
     }
-    for (at, (resource, path)) in resources(house).into_iter().enumerate() {
-        let protected = protected(house, &resource);
+    for (at, (_, path)) in resources(house).into_iter().enumerate() {
         if at == 0 {
-            add("/.well-known/oauth-protected-resource".to_owned(), protected.clone());
+            add("/.well-known/oauth-protected-resource".to_owned(), Of::Resource(path));
         }
-        add(format!("/.well-known/oauth-protected-resource{path}"), protected);
+        add(format!("/.well-known/oauth-protected-resource{path}"), Of::Resource(path));
         for name in ["oauth-authorization-server", "openid-configuration"] {
-            add(format!("/.well-known/{name}{path}"), server.clone());
+            add(format!("/.well-known/{name}{path}"), Of::Server);
         }
     }
     routes
@@ -121,5 +128,13 @@ async fn serve(State(document): State<Document>, request: Request) -> Response<B
             told(NAME),
         );
     }
-    json_answer(StatusCode::OK, document.text.to_string(), NAME)
+    let Document { house, of } = document;
+    let text = match of {
+        Of::Server => server(&house),
+        Of::Resource(path) => {
+            let base = as_called(&house.public_url, request.uri(), request.headers());
+            protected(&house, &format!("{base}{path}"))
+        }
+    };
+    json_answer(StatusCode::OK, text, NAME)
 }

@@ -15,9 +15,12 @@ use identity::oauth::{
 use serde_json::json;
 
 use super::{OauthError, clients::is_document, json_answer, only_post, preflight, refuse};
-use crate::auth::{
-    Auth,
-    forms::{self, Fields},
+use crate::{
+    address::as_ours,
+    auth::{
+        Auth,
+        forms::{self, Fields},
+    },
 };
 
 const NAME: &str = "/oauth/token";
@@ -87,8 +90,9 @@ fn needed(fields: &Fields, name: &'static str) -> Result<String, OauthError> {
 }
 
 /// One resource, written as we write it.
-fn resource(fields: &Fields) -> Option<String> {
-    fields.get("resource").map(|resource| resource.strip_suffix('/').unwrap_or(resource).to_owned())
+fn resource(auth: &Auth, fields: &Fields) -> Option<String> {
+    let ours = |named: &str| as_ours(&auth.house.public_url, named.strip_suffix('/').unwrap_or(named));
+    fields.get("resource").map(ours)
 }
 
 async fn redeem(auth: &Auth, client: String, fields: &Fields) -> Result<Issued, OauthError> {
@@ -97,7 +101,7 @@ async fn redeem(auth: &Auth, client: String, fields: &Fields) -> Result<Issued, 
         client,
         redirect_uri: fields.owned("redirect_uri"),
         verifier: needed(fields, "code_verifier")?,
-        resource: resource(fields),
+        resource: resource(auth, fields),
     };
     let new = NewTokens::draw(auth.house.ids.as_ref());
     let redeem = auth.change("identity.redeem_code", move |tx| {
@@ -115,7 +119,7 @@ async fn renew(auth: &Auth, client: String, fields: &Fields) -> Result<Issued, O
     let refreshing = Refreshing {
         token: needed(fields, "refresh_token")?,
         client,
-        resource: resource(fields),
+        resource: resource(auth, fields),
         scope: fields.owned("scope"),
     };
     let new = NewTokens::draw(auth.house.ids.as_ref());
