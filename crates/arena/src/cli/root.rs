@@ -69,7 +69,7 @@ pub(crate) enum Command {
     /// Play many duels, export all of any server, or verify one
     #[command(subcommand)]
     Duels(client::DuelsCommand),
-    /// Get a key for this machine by a code that you compare in a browser
+    /// Get a key for this machine, which you allow in a browser
     Login(client::LoginArgs),
     /// Manage people, their keys, and backups
     #[command(
