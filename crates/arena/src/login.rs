@@ -52,7 +52,7 @@ pub(crate) async fn run(loaded: &Loaded, as_json: bool) -> Result<ExitCode, Fail
         let now: Value = told(&http, &base, "/pair/poll", &json!({ "secret": pairing.secret })).await?;
         match now["status"].as_str() {
             Some("waiting") => {}
-            Some("allowed") => return show(&base, &now, as_json).map_or_else(|| Err(another(&base)), Ok),
+            Some("allowed") => return show(&base, &now, as_json),
             Some("refused") => {
                 return Err(Failure::new(ExitCode::Refused, "you refused it")
                     .hint("run arena login again to be asked anew"));
@@ -71,14 +71,18 @@ fn label() -> String {
     format!("arena login on {}", if host.is_empty() { "a machine" } else { host })
 }
 
-/// `None` for an answer without a key. Shells are given these lines to run, so nothing of them may be a command.
-fn show(base: &Url, allowed: &Value, as_json: bool) -> Option<ExitCode> {
-    let nickname = printable(allowed["nickname"].as_str()?);
-    let key = allowed["apiKey"].as_str().filter(|key| is_key(key))?;
+/// Shells are given these lines to run, so nothing of them may be a command.
+fn show(base: &Url, allowed: &Value, as_json: bool) -> Result<ExitCode, Failure> {
+    let (Some(nickname), Some(key)) =
+        (allowed["nickname"].as_str(), allowed["apiKey"].as_str().filter(|key| is_key(key)))
+    else {
+        return Err(another(base));
+    };
+    let nickname = printable(nickname);
     let server = base.as_str().trim_end_matches('/');
     if as_json {
-        print::json(&json!({"server": server, "nickname": nickname, "apiKey": key})).ok()?;
-        return Some(ExitCode::Ok);
+        print::json(&json!({"server": server, "nickname": nickname, "apiKey": key}))?;
+        return Ok(ExitCode::Ok);
     }
     print::note(&format!(
         "Signed in as {nickname}. The key is shown only now; these lines hand it to programs:"
@@ -87,7 +91,7 @@ fn show(base: &Url, allowed: &Value, as_json: bool) -> Option<ExitCode> {
     print::data(&format!(
         "export ARENA_SERVER={server}\nexport ARENA_MCP_URL={mcp}\nexport ARENA_API_KEY={key}\n"
     ));
-    Some(ExitCode::Ok)
+    Ok(ExitCode::Ok)
 }
 
 fn is_key(text: &str) -> bool {
@@ -129,7 +133,7 @@ mod tests {
         for bad in ["", "a b", "$(id)", "a;id", "`id`", "a\nid", "a'b", "ä"] {
             assert!(!is_key(bad), "{bad}");
             let base = Url::parse("http://127.0.0.1:1").unwrap();
-            assert!(show(&base, &json!({"nickname": "alpha", "apiKey": bad}), true).is_none());
+            assert!(show(&base, &json!({"nickname": "alpha", "apiKey": bad}), true).is_err());
         }
         assert!(is_key("arena_sk_A-z0_9"));
         assert_eq!(quoted("http://[::1]:7878/duels/mcp"), "http://[::1]:7878/duels/mcp");

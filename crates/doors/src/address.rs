@@ -20,8 +20,9 @@ pub(crate) fn as_called(public_url: &str, uri: &Uri, headers: &HeaderMap) -> Str
     }
 }
 
-/// An address of ours as we write it; one of somewhere else stays as it is.
+/// An address of ours as we write it, without a slash at the end; one of somewhere else stays as it is.
 pub(crate) fn as_ours(public_url: &str, address: &str) -> String {
+    let address = address.strip_suffix('/').unwrap_or(address);
     let (Ok(ours), Ok(mut named)) = (Url::parse(public_url), Url::parse(address)) else {
         return address.to_owned();
     };
@@ -31,7 +32,7 @@ pub(crate) fn as_ours(public_url: &str, address: &str) -> String {
     address.to_owned()
 }
 
-/// Whether both are one place, one of them by the name `localhost`. The port counts: another one is another server,
+/// Whether both are one place: the same host, or `localhost` and a number of loopback. The port counts: another one is another server,
 /// and a token for us must not be given to it.
 fn is_same(ours: &Url, other: &Url) -> bool {
     let plain = |url: &Url| url.username().is_empty() && url.password().is_none();

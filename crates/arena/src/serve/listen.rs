@@ -3,7 +3,6 @@
 use std::{io, net::SocketAddr};
 
 use tokio::net::TcpListener;
-
 use url::Url;
 
 use crate::{

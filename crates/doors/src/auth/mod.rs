@@ -3,10 +3,10 @@
 
 mod account;
 mod browser;
+mod entry_link;
 mod forms;
 mod keys;
 pub mod limits;
-mod link;
 mod oauth;
 mod page;
 mod pair;
@@ -156,7 +156,7 @@ pub(crate) fn routes(house: &Arc<House>, config: SignIn) -> Vec<(String, MethodR
         ("/sign-in", PAGE_AND_FORM, any(sign_in::serve).with_state(state())),
         ("/sign-out", FORM, any(sign_in::leave).with_state(state())),
         ("/sign-up", PAGE_AND_FORM, any(sign_up::serve).with_state(state())),
-        ("/sign-in/link", PAGE_AND_FORM, any(link::serve).with_state(state())),
+        ("/sign-in/link", PAGE_AND_FORM, any(entry_link::serve).with_state(state())),
         ("/sign-in/{provider}", FORM, any(upstream::start).with_state(state())),
         ("/oauth/callback/{provider}", PAGE_AND_FORM, any(upstream::finish).with_state(state())),
         ("/sign-in/passkey/begin", FORM, any(passkey::enter::begin).with_state(state())),

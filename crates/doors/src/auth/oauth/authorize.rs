@@ -155,7 +155,7 @@ fn resource(auth: &Auth, asked: Option<&str>) -> Option<String> {
     match asked {
         None => resources.into_iter().next().map(|(resource, _)| resource),
         Some(asked) => {
-            let asked = as_ours(&auth.house.public_url, asked.strip_suffix('/').unwrap_or(asked));
+            let asked = as_ours(&auth.house.public_url, asked);
             resources.into_iter().map(|(resource, _)| resource).find(|resource| *resource == asked)
         }
     }

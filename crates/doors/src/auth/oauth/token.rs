@@ -91,8 +91,7 @@ fn needed(fields: &Fields, name: &'static str) -> Result<String, OauthError> {
 
 /// One resource, written as we write it.
 fn resource(auth: &Auth, fields: &Fields) -> Option<String> {
-    let ours = |named: &str| as_ours(&auth.house.public_url, named.strip_suffix('/').unwrap_or(named));
-    fields.get("resource").map(ours)
+    fields.get("resource").map(|named| as_ours(&auth.house.public_url, named))
 }
 
 async fn redeem(auth: &Auth, client: String, fields: &Fields) -> Result<Issued, OauthError> {
