@@ -5,7 +5,7 @@ use kernel::{Fault, Moment, id::Ids, tx::Tx};
 
 use crate::{
     people::{self, Person},
-    secret,
+    secret, sessions,
 };
 
 kernel::statements! {
@@ -14,11 +14,12 @@ kernel::statements! {
     TAKE = "DELETE FROM entry_link WHERE hash = $1";
     FORGET = "DELETE FROM entry_link WHERE person = $1";
     EXPIRED = "DELETE FROM entry_link WHERE expires_ms <= $1";
+    SETTLE = "UPDATE session SET provider = $3 WHERE id = $1 AND provider = $2";
 }
 
 /// How long a link waits for its person.
 pub const LINK_MS: i64 = 24 * 3_600_000;
-/// What a session is called that such a link began. It may set a password without knowing the one before.
+/// What a session is called that such a link began. It may set a password once without knowing the one before.
 pub const PROVIDER: &str = "link";
 
 /// Draws the secret of a link.
@@ -53,6 +54,12 @@ pub fn take(tx: &mut dyn Tx, link: &str) -> Result<Option<Person>, Fault> {
     let Some(person) = find(tx, link)? else { return Ok(None) };
     let was_there = tx.exec(&TAKE, &[secret::hash(link).as_slice().into()])? == 1;
     Ok(was_there.then_some(person))
+}
+
+/// Makes a session that a link began one like any other, now that its person has a way in of their own;
+/// answers whether a link began it and nothing settled it before.
+pub fn settle(tx: &mut dyn Tx, session: &str) -> Result<bool, Fault> {
+    Ok(tx.exec(&SETTLE, &[session.into(), PROVIDER.into(), sessions::LOCAL.into()])? == 1)
 }
 
 /// Ends the link of a person, if there is one.

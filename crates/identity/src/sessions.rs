@@ -19,6 +19,8 @@ kernel::statements! {
     EXPIRED = "DELETE FROM session WHERE expires_ms <= $1";
 }
 
+/// What a session is called that began with a password or a passkey of this server.
+pub const LOCAL: &str = "local";
 /// How long a session lasts without being used.
 pub const IDLE_MS: i64 = 30 * 24 * 3_600_000;
 /// How often its use is written down at most.

@@ -59,9 +59,43 @@ fn whom_the_operator_made_comes_in_and_sets_a_password() {
     let mut forgetful = Visitor::new(&server.address);
     press(&mut forgetful, &again);
     assert_eq!(forgetful.submit("/account", "/account/password", &another).status, 303);
+    // Once: from now on that browser is like any other.
+    let third = [("password", "a third good password")];
+    assert_eq!(forgetful.submit("/account", "/account/password", &third).status, 401);
+    assert!(forgetful.get("/account").body.contains("Password now"));
+    let knowing = [("current", "another good password"), ("password", "a third good password")];
+    assert_eq!(forgetful.submit("/account", "/account/password", &knowing).status, 303);
     assert_eq!(second.get("/account").status, 303, "every other browser is out");
     server.stop();
     assert_eq!(home.run(&["doctor"]).code, 0);
+}
+
+/// Of two who set a password at once in one browser that came by a link, one sets it.
+#[test]
+fn two_passwords_at_once_are_one() {
+    let home = Home::new();
+    home.person("alpha");
+    let server = home.serve(&[]);
+    let mut browser = Visitor::new(&server.address);
+    press(&mut browser, &link(&home, "alpha", &server.address));
+    let cookie = format!("arena_session={}", browser.session().unwrap());
+    let set: Vec<u16> = std::thread::scope(|scope| {
+        let tries: Vec<_> = (0..4)
+            .map(|nth| {
+                let mut twin = browser.clone();
+                scope.spawn(move || {
+                    let password = format!("a good password {nth}");
+                    twin.submit("/account", "/account/password", &[("password", &password)]).status
+                })
+            })
+            .collect();
+        tries.into_iter().map(|one| one.join().unwrap()).collect()
+    });
+    assert_eq!(set.iter().filter(|status| **status == 303).count(), 1, "{set:?}");
+    assert_eq!(set.iter().filter(|status| **status == 401).count(), 3, "{set:?}");
+    let page = browser.ask("GET", "/account", &[("accept", "text/html"), ("cookie", &cookie)], "");
+    assert_eq!(page.status, 200, "{}", page.body);
+    server.stop();
 }
 
 #[test]

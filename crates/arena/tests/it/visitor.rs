@@ -4,6 +4,7 @@ use std::{collections::BTreeMap, fmt::Write as _, io::Write as _};
 
 use crate::http::{Answer, connect, read_answer};
 
+#[derive(Clone)]
 pub(crate) struct Visitor {
     address: String,
     cookies: BTreeMap<String, String>,

@@ -343,6 +343,13 @@ async fn password(auth: &Auth, session: &Session, current: String, new: String) 
     let hash = work.await.map_err(Fault::internal)??;
     let (person, own, seed) = (session.person.clone(), session.id.clone(), auth.house.ids.seed());
     let set = auth.change("identity.set_password", move |tx| {
+        // The operator's link opens this once, also of two that press at once.
+        if entry_links::settle(tx, &own)? != is_reset {
+            return Err(Fault::of(
+                Kind::Unauthenticated,
+                "the password was set just now; type it as the one now",
+            ));
+        }
         passwords::set(tx, &person.id, &hash)?;
         end_others(tx, &person.id, &own)?;
         audit::write(tx, &DerivedIds::new(seed), &person.nickname, "password.set", &person.nickname, "")

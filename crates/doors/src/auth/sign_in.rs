@@ -99,7 +99,7 @@ async fn enter(
     if person.disabled_at.is_some() {
         return Err(Fault::of(Kind::Forbidden, "this account is disabled; ask the operator"));
     }
-    open_session(auth, parts, person.id, "local").await
+    open_session(auth, parts, person.id, sessions::LOCAL).await
 }
 
 /// Counts an attempt, wherever it is counted on this engine.

@@ -102,7 +102,7 @@ async fn join(
     if let Some(address) = peer.and_then(|peer| counted(peer.0)) {
         sign_in::attempt(auth, &format!("sign-up|{address}"), limits::SIGN_UPS_OF_ADDRESS).await?;
     }
-    let provider = newcomer.map_or("local", |(_, newcomer)| newcomer.account.provider.as_str());
+    let provider = newcomer.map_or(sessions::LOCAL, |(_, newcomer)| newcomer.account.provider.as_str());
     let session = NewSession::draw(ids, provider, agent(parts));
     let (id, seed, stored) = (ids.slug(), ids.seed(), session.clone());
     let (newcomer, enrol, linked) =

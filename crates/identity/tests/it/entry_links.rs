@@ -3,6 +3,7 @@
 use identity::{
     entry_links,
     people::{self, Person},
+    sessions::{self, NewSession},
 };
 use testkit::TestPlace;
 
@@ -36,6 +37,24 @@ testkit::both_engines! {
         assert_eq!(take(&world, &link).await.as_deref(), Some("alpha"));
         assert_eq!(take(&world, &link).await, None);
         assert_eq!(take(&world, &other).await.as_deref(), Some("beta"));
+    }
+
+    async fn a_session_by_link_is_settled_once(place: TestPlace) {
+        let world = World::new(&place);
+        let alpha = world.person("alpha").await;
+        let [by_link, other, by_password] = [entry_links::PROVIDER, entry_links::PROVIDER, sessions::LOCAL]
+            .map(|provider| NewSession::draw(&world.ids, provider, ""));
+        for session in [&by_link, &other, &by_password] {
+            let (person, session) = (alpha.id.clone(), session.clone());
+            world.change(move |tx| sessions::insert(tx, &person, &session)).await.unwrap();
+        }
+        let settle = async |session: &NewSession| {
+            let id = session.id.clone();
+            world.change(move |tx| entry_links::settle(tx, &id)).await.unwrap()
+        };
+        assert!(settle(&by_link).await);
+        assert!(!settle(&by_link).await && !settle(&by_password).await);
+        assert!(settle(&other).await, "another session was not settled along");
     }
 
     async fn it_ends_with_time_by_hand_and_with_the_person(place: TestPlace) {

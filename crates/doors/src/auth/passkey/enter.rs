@@ -96,7 +96,7 @@ async fn enter(auth: &Auth, parts: &Parts, browser: &Browser, fields: &Fields) -
     if held.person.disabled_at.is_some() {
         return Err(Fault::of(Kind::Forbidden, "this account is disabled; ask the operator"));
     }
-    let session = NewSession::draw(auth.house.ids.as_ref(), "local", agent(parts));
+    let session = NewSession::draw(auth.house.ids.as_ref(), sessions::LOCAL, agent(parts));
     let stored = session.clone();
     let open = auth.change("identity.sign_in_by_passkey", move |tx| {
         if !kept::note_use(tx, &claim.credential, &held.key, &key)? {

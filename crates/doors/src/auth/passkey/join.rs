@@ -101,7 +101,7 @@ async fn join(
         attempt(auth, &format!("sign-up|{address}"), limits::SIGN_UPS_OF_ADDRESS).await?;
     }
     let ids = auth.house.ids.as_ref();
-    let session = NewSession::draw(ids, "local", agent(parts));
+    let session = NewSession::draw(ids, sessions::LOCAL, agent(parts));
     let passkey = NewPasskey {
         id: ids.slug(),
         credential: made.credential,

@@ -10,6 +10,7 @@ use http::{Response, request::Parts};
 use identity::{
     audit,
     ceremonies::Purpose,
+    entry_links,
     passkeys::{self as kept, NewPasskey, PASSKEYS_MAX},
     sessions::Session,
 };
@@ -93,7 +94,7 @@ async fn add(
 ) -> Result<(), Fault> {
     let party = ceremony::party(auth, parts)?;
     let begun = ceremony::take(auth, browser, fields).await?;
-    let person = session.person.clone();
+    let (person, own) = (session.person.clone(), session.id.clone());
     // Somebody else may have signed in since.
     if begun.purpose != (Purpose::Add { person: person.id.clone() }) {
         return Err(ceremony::over());
@@ -104,6 +105,7 @@ async fn add(
     let passkey = NewPasskey { id, credential: made.credential, key: made.key, label };
     let add = auth.change("identity.add_passkey", move |tx| {
         kept::add(tx, &person.id, &passkey)?;
+        entry_links::settle(tx, &own)?;
         let nickname = &person.nickname;
         audit::write(tx, &DerivedIds::new(seed), nickname, "passkey.add", nickname, &passkey.label)
     });
