@@ -444,6 +444,35 @@ fn a_registration_outlives_a_restart_and_any_port_of_loopback_does() {
     server.stop();
 }
 
+/// A token is for one address (RFC 8707). A key is for the person, wherever the server is reached.
+#[test]
+fn a_token_for_another_address_opens_nothing() {
+    let (home, server, mut browser) = begin();
+    let client = client(&server);
+    let code = allow(&mut browser, &asked(&server, &client, &[])).parameter("code").unwrap();
+    let issued = redeem(&server, &client, &code).json();
+    let (access, key) = (issued["access_token"].as_str().unwrap(), home.person("beta"));
+    assert_eq!(call(&server.address, "whoami", access, &json!({})).status, 200);
+    server.stop();
+    let moved = home.serve(&["--public-url", "https://moved.example"]);
+    let refused = call(&moved.address, "whoami", access, &json!({}));
+    assert!(
+        refused.status == 401 && refused.raw_head.contains("error=\"invalid_token\""),
+        "{}",
+        refused.raw_head
+    );
+    assert!(refused.body.contains("for another resource"), "{}", refused.body);
+    let streamed = Visitor::new(&moved.address).ask(
+        "GET",
+        "/duels/v1/events",
+        &[("authorization", &format!("Bearer {access}"))],
+        "",
+    );
+    assert_eq!(streamed.status, 401);
+    assert_eq!(call(&moved.address, "whoami", &key, &json!({})).status, 200);
+    moved.stop();
+}
+
 /// The MCP client of Python finds everything by itself: metadata, registration, sign-in, token, call.
 #[test]
 fn the_python_client_needs_nothing_but_the_address() {
