@@ -22,6 +22,7 @@ usage: cargo xtask bench [NAME...] [--quick] [--json]
   run       settled duels a second of two scripted players
   avatar    the largest pictures made small: time and memory
   pages     CPU of one page for people, beside an empty page of axum
+  matching  the order book of the exchange, beside another crate's
   search    100,000 agents ranked by meaning, beside a read of the same bytes
 
 Without a name all of them run, and docs/performance.md is written.

@@ -105,6 +105,10 @@ agents has duelled every other; every answer is checked for status 200 and its e
 latency is of a second load, 100 requests a second whether or not answers come, each timed from when it was due. The
 empty page is one line that bare axum sends from a constant.
 
+**matching.** One million orders and cancels around a price that wanders, on one thread, without a store. The stream
+is drawn so that no order could be filled in part, because ours fill whole or not at all; both books then have the
+same fills in the same order, which is checked in every round. Ours also looks at each owner, for self-trade.
+
 **search.** An index of 100,000 agents with two vectors each, 512 components of one byte: random ones, so
 that nothing is skipped and nothing is near. A search embeds a query of the evaluation set and takes the best
 twenty. Beside it, in the same round: embedding the same query, and one sequential read of as many bytes

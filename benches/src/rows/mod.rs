@@ -2,6 +2,7 @@
 
 mod avatar;
 mod duels;
+mod matching;
 mod pages;
 mod peers;
 mod run;
@@ -22,11 +23,20 @@ pub(crate) enum Name {
     Run,
     Avatar,
     Pages,
+    Matching,
 }
 
 impl Name {
-    pub(crate) const ALL: [Self; 7] =
-        [Self::Whoami, Self::Duels, Self::Start, Self::Search, Self::Run, Self::Avatar, Self::Pages];
+    pub(crate) const ALL: [Self; 8] = [
+        Self::Whoami,
+        Self::Duels,
+        Self::Start,
+        Self::Search,
+        Self::Run,
+        Self::Avatar,
+        Self::Pages,
+        Self::Matching,
+    ];
 
     pub(crate) fn parse(text: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|name| name.as_str() == text)
@@ -41,6 +51,7 @@ impl Name {
             Self::Run => "run",
             Self::Avatar => "avatar",
             Self::Pages => "pages",
+            Self::Matching => "matching",
         }
     }
 }
@@ -105,6 +116,7 @@ pub(crate) fn measure(name: Name, effort: Effort) -> Outcome<Vec<Row>> {
             Name::Run => run::measure(effort).await,
             Name::Pages => pages::measure(effort).await,
             Name::Avatar => tokio::task::spawn_blocking(move || avatar::measure(effort)).await?,
+            Name::Matching => tokio::task::spawn_blocking(move || matching::measure(effort)).await?,
             Name::Search => search::measure(effort).await,
         }
     })

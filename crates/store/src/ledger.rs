@@ -1,8 +1,8 @@
 //! Double entry, append only: every movement is a transfer from one account to another.
 //!
 //! People have an available and a locked balance, kept as a row and as a chain of entries. The system
-//! accounts `issuance` and `burn` have neither: they are sums over transfers. Nothing here knows why
-//! points move; the reason is the transfer's `kind` and `reference`.
+//! accounts `issuance`, `burn` and the pools of a product have neither: they are sums over transfers. Nothing
+//! here knows why points move; the reason is the transfer's `kind` and `reference`.
 
 use std::collections::BTreeMap;
 
@@ -27,13 +27,18 @@ kernel::statements! {
     TRANSFERS = "SELECT COUNT(*) FROM transfer WHERE ledger = $1";
 }
 
+/// The start of the names of pools.
+const POOL: &str = "pool:";
+
 /// A side of a transfer.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Account {
-    /// Where points come from; the only account that may be negative.
+    /// Where points come from; it is negative.
     Issuance,
     /// Where points end.
     Burn,
+    /// What belongs to nobody yet or to the house, by a name without a dot: the product says what it may hold.
+    Pool(String),
     /// What a person may spend.
     Available(String),
     /// What a person has at stake.
@@ -45,6 +50,7 @@ impl Account {
         match self {
             Self::Issuance => "issuance".to_owned(),
             Self::Burn => "burn".to_owned(),
+            Self::Pool(name) => [POOL, name].concat(),
             Self::Available(person) => format!("{person}.available"),
             Self::Locked(person) => format!("{person}.locked"),
         }
@@ -52,7 +58,7 @@ impl Account {
 
     fn person(&self) -> Option<&str> {
         match self {
-            Self::Issuance | Self::Burn => None,
+            Self::Issuance | Self::Burn | Self::Pool(_) => None,
             Self::Available(person) | Self::Locked(person) => Some(person),
         }
     }
@@ -129,7 +135,7 @@ impl Held {
         let (balance, version) = match account {
             Account::Available(_) => (&mut self.balance.available, &mut self.available_version),
             Account::Locked(_) => (&mut self.balance.locked, &mut self.locked_version),
-            Account::Issuance | Account::Burn => {
+            Account::Issuance | Account::Burn | Account::Pool(_) => {
                 return Err(Fault::internal("a system account has no balance row"));
             }
         };
@@ -223,6 +229,8 @@ pub struct Audit {
     pub held: i64,
     /// The part of `held` that is locked.
     pub locked: i64,
+    /// What each pool holds that ever moved.
+    pub pools: BTreeMap<String, i64>,
     /// Empty when the ledger holds.
     pub violations: Vec<String>,
 }
@@ -240,6 +248,8 @@ pub fn audit(tx: &mut dyn Tx, ledger: &str) -> Result<Audit, Fault> {
     }
     audit.issued = -by_transfers.remove("issuance").unwrap_or(0);
     audit.burned = by_transfers.remove("burn").unwrap_or(0);
+    let pools = by_transfers.extract_if(POOL.to_owned()..end_of_pools(), |_, _| true);
+    audit.pools = pools.map(|(name, sum)| (name[POOL.len()..].to_owned(), sum)).collect();
     let mut by_entries: BTreeMap<String, (i64, i64, i64)> = BTreeMap::new();
     for row in tx.rows(&ENTRY_SUMS, &[ledger.into()])? {
         by_entries.insert(row.text(0)?, (row.i64(1)?, row.i64(2)?, row.i64(3)?));
@@ -278,9 +288,17 @@ pub fn audit(tx: &mut dyn Tx, ledger: &str) -> Result<Audit, Fault> {
     if audit.burned < 0 {
         audit.violations.push(format!("burn is negative: {}", audit.burned));
     }
-    if audit.issued - audit.burned != audit.held {
+    let pooled: i64 = audit.pools.values().sum();
+    if audit.issued - audit.burned != audit.held + pooled {
         let Audit { issued, burned, held, .. } = audit;
-        audit.violations.push(format!("issued {issued} minus burned {burned} is not held {held}"));
+        audit
+            .violations
+            .push(format!("issued {issued} minus burned {burned} is not held {held} and pooled {pooled}"));
     }
     Ok(audit)
+}
+
+/// The first name after those of all pools.
+fn end_of_pools() -> String {
+    POOL.replace(':', ";")
 }

@@ -84,6 +84,21 @@ testkit::both_engines! {
         assert_eq!((audit.transfers, audit.violations), (5, Vec::new()));
     }
 
+    async fn pools_are_sums_and_belong_to_the_whole(place: TestPlace) {
+        let (store, ids) = filled(&place).await;
+        let [escrow, house] = ["escrow:x", "house"].map(|name| Account::Pool(name.to_owned()));
+        let posts = vec![
+            post(available("a"), escrow.clone(), 40, "stake"),
+            post(house, escrow.clone(), 60, "stake"),
+            post(escrow, available("b"), 100, "payout"),
+        ];
+        apply(&store, ids.seed(), posts).await.unwrap();
+        let audit = audit(&store).await;
+        assert_eq!((audit.issued, audit.burned, audit.held), (200, 3, 257));
+        let pools: Vec<(&str, i64)> = audit.pools.iter().map(|(name, sum)| (name.as_str(), *sum)).collect();
+        assert_eq!((pools, audit.violations), (vec![("escrow:x", 0), ("house", -60)], Vec::new()));
+    }
+
     async fn an_impossible_post_fails_whole(place: TestPlace) {
         let (store, ids) = filled(&place).await;
         for posts in [
