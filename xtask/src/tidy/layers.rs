@@ -14,7 +14,7 @@ struct Layer {
     tests: &'static [&'static str],
 }
 
-const LAYERS: [Layer; 19] = [
+const LAYERS: [Layer; 20] = [
     Layer { name: "kernel", below: &[], tests: &[] },
     Layer { name: "store", below: &["kernel"], tests: &["testkit"] },
     Layer { name: "identity", below: &["kernel", "store"], tests: &["testkit"] },
@@ -29,6 +29,7 @@ const LAYERS: [Layer; 19] = [
     Layer { name: "upstream", below: &["kernel"], tests: &["testkit"] },
     Layer { name: "semantic-model", below: &["semantic"], tests: &[] },
     Layer { name: "duels", below: &["kernel", "store", "semantic", "look"], tests: &["identity", "testkit"] },
+    Layer { name: "predictions", below: &["kernel", "store"], tests: &["identity", "testkit"] },
     Layer { name: "doors", below: &["kernel", "store", "identity", "look", "passkeys"], tests: &["testkit"] },
     Layer {
         name: "arena",
@@ -60,6 +61,7 @@ const LAYERS: [Layer; 19] = [
             "semantic",
             "semantic-model",
             "duels",
+            "predictions",
             "doors",
             "arena",
             "testkit",
