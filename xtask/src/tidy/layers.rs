@@ -194,6 +194,6 @@ mod tests {
 
     #[test]
     fn a_new_crate_needs_a_layer() {
-        assert_eq!(check(&[manifest("predictions", "")]).len(), 1);
+        assert_eq!(check(&[manifest("unheard-of", "")]).len(), 1);
     }
 }
